@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The contract every cloud driver keeps. squall-cloudd calls it from one thread; a call may take seconds
+// but never forever. A driver holds no state of its own that a kill -9 could lose: what exists is what
+// list() says. Tags (node, generation) identify our instances; nothing else of the account is touched.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/core/units.h"
+
+namespace squall::cloud {
+
+enum class ErrorClass { none, no_capacity, quota, throttled, auth, transient, permanent };
+const char* to_string(ErrorClass error);
+
+struct Error {
+    ErrorClass kind = ErrorClass::none;
+    std::string message;             // for the log and the admin; no secrets
+    explicit operator bool() const { return kind != ErrorClass::none; }
+};
+
+struct LaunchSpec {
+    std::string node;                // Slurm's node name
+    int generation = 0;
+    std::string token;               // idempotency: the same token never makes a second instance
+    std::string class_name;
+    std::map<std::string, std::string> options;   // NodeClass Driver.Key=Value
+};
+
+enum class InstanceState { pending, running, stopping, gone, failed };
+
+struct Instance {
+    std::string id;
+    std::string node;                // from its tags
+    int generation = 0;
+    InstanceState state = InstanceState::pending;
+    std::string address;             // empty until known
+    std::string reason;              // of failed
+};
+
+struct LaunchResult {
+    Error error;
+    Instance instance;
+};
+
+struct ListResult {
+    Error error;                     // set: the list is partial or missing, conclude nothing from absence
+    std::vector<Instance> instances;
+};
+
+class Driver {
+  public:
+    virtual ~Driver() = default;
+    virtual std::string name() const = 0;
+    virtual LaunchResult launch(const LaunchSpec& spec) = 0;
+    virtual ListResult list() = 0;                              // all of ours, in any state but gone
+    virtual Error terminate(const std::string& instance_id) = 0;  // idempotent; already gone is success
+};
+
+}  // namespace squall::cloud

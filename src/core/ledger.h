@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ledger: one SQLite file (WAL) that is the only state shared by squalld, squall-cloudd, the power-save
+// hooks, splan and squall-sim, and the durable queue between them. Every call is one transaction; any
+// process may be killed between two calls and nothing is lost. A Ledger belongs to one thread.
+// Failures (full disk, read-only, corrupt, newer schema) throw LedgerError; *_main.cc and loops catch it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "src/core/units.h"
+
+struct sqlite3;
+
+namespace squall {
+
+struct LedgerError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// A job Squall has seen: what the user asked for, kept so that it can be put back.
+struct JobRow {
+    std::uint32_t job_id = 0;
+    Seconds submit_at = 0;       // with job_id the key: Slurm reuses ids
+    std::string user, account, partition, name;
+    std::string request;         // canonical words (src/core/request.h)
+    std::string asked;           // JSON: the shape and partition Slurm had before Squall changed anything
+};
+
+struct DecisionRow {
+    std::uint32_t job_id = 0;
+    Seconds submit_at = 0;
+    Seconds decided_at = 0;
+    std::string state;           // planned, started, released, unplaceable …
+    std::string config;          // "2×4 v100", "25% v100"
+    std::string nodes;           // hostlist
+    Seconds start = 0, end = 0;  // planned
+    Micro late = 0, rent = 0, energy = 0, moves = 0;  // predicted
+    std::string why;
+};
+
+// What became of a finished job, priced with the same rules as the plan.
+struct OutcomeRow {
+    std::uint32_t job_id = 0;
+    Seconds submit_at = 0;
+    std::string slurm_state;     // COMPLETED, FAILED …
+    Seconds start = 0, end = 0;
+    std::optional<Seconds> due;
+    std::string class_name, config, nodes;
+    bool rented = false, shared_gpu = false;
+    int node_count = 0;
+    Micro late = 0, rent = 0, energy = 0;
+    Seconds planned_start = 0, planned_end = 0;      // as decided when it was released
+    Micro planned_late = 0, planned_rent = 0, planned_energy = 0;
+};
+
+struct CycleRow {
+    Seconds at = 0;
+    int jobs = 0, placed = 0, starts = 0;
+    Micro cost = 0, bound = 0;
+    std::int64_t plan_ms = 0;
+    std::string note;
+};
+
+enum class PowerAction { resume, suspend, resume_fail };
+
+// Queued by squall-resume, squall-suspend and squall-resume-fail; taken by squall-cloudd.
+struct PowerRequest {
+    std::int64_t id = 0;
+    std::string node;
+    PowerAction action = PowerAction::resume;
+    Seconds asked_at = 0;
+    std::string job_ids;         // comma separated, may be empty
+};
+
+// wanted → launching → booting → ready → draining → terminating → closed; failed is a closed lease that never served.
+enum class LeaseState { wanted, launching, booting, ready, draining, terminating, closed, failed };
+const char* to_string(LeaseState state);
+
+struct Lease {
+    std::int64_t id = 0;
+    std::string node;
+    int generation = 0;          // 1, 2, … per node: a resume of the same name is a new generation
+    LeaseState state = LeaseState::wanted;
+    std::string class_name, driver, offer;
+    std::string instance_id, address;
+    Micro price_micro_h = 0;
+    Seconds billing_step_s = 1, billing_min_s = 0;
+    std::string job_ids;
+    Seconds wanted_at = 0, launched_at = 0, ready_at = 0, released_at = 0, closed_at = 0;  // 0 = not yet
+    Micro cost = 0;              // booked when closed; until then splan computes what it has cost so far
+    std::string reason;          // why it failed or ended
+    bool open() const { return state != LeaseState::closed && state != LeaseState::failed; }
+};
+
+// A node or offer that must not be used for a while (no capacity, never booted).
+struct Block {
+    std::string key;             // node name, or "class:NAME"
+    Seconds until = 0;
+    int failures = 0;
+    std::string reason;
+};
+
+class Ledger {
+  public:
+    // Creates and migrates the schema when writable. Throws LedgerError naming the path.
+    static Ledger open(const std::string& path);
+    static Ledger open_read_only(const std::string& path);
+    Ledger(Ledger&&) noexcept;
+    Ledger& operator=(Ledger&&) noexcept;
+    ~Ledger();
+
+    void put_job(const JobRow& row);                       // first sight wins; later calls change nothing
+    std::optional<JobRow> job(std::uint32_t job_id, Seconds submit_at);
+    std::vector<JobRow> jobs();
+    void put_decision(const DecisionRow& row);
+    std::optional<DecisionRow> last_decision(std::uint32_t job_id, Seconds submit_at);
+    std::vector<DecisionRow> decisions(std::uint32_t job_id);   // oldest first, for --why
+    void put_outcome(const OutcomeRow& row);               // first one wins
+    std::vector<OutcomeRow> outcomes();
+    void put_cycle(const CycleRow& row);
+    std::optional<CycleRow> last_cycle();
+    Seconds last_confirmed_cycle();                        // 0 = never
+
+    void push_power_requests(const std::vector<PowerRequest>& requests);  // one transaction
+    std::vector<PowerRequest> pending_power_requests();    // oldest first
+    void finish_power_request(std::int64_t id);
+
+    std::int64_t add_lease(Lease lease);                   // assigns id and the node's next generation
+    void update_lease(const Lease& lease);                 // by id; every field
+    std::vector<Lease> open_leases();
+    std::vector<Lease> leases();
+    std::optional<Lease> open_lease(const std::string& node);
+    Micro rent_since(Seconds since, Seconds now);          // booked plus running leases' cost so far
+
+    void put_block(const Block& block);
+    void clear_block(const std::string& key);
+    std::vector<Block> blocks(Seconds now);                // those still in force
+
+  private:
+    struct Impl;
+    explicit Ledger(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+// Rent of a lease from launch to `end`, rounded up to its step and minimum.
+Micro lease_cost(Micro price_micro_h, Seconds step_s, Seconds min_s, Seconds launched_at, Seconds end);
+
+}  // namespace squall

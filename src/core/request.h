@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a user asks of Squall: --due, --late-cost and so on. One parser for the SPANK options, for
+// --comment="squall: …" and for what is kept in the job's AdminComment. No Slurm, no I/O; used inside
+// slurmctld by job_submit_squall.so, so nothing here may block or throw.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/core/model.h"
+
+namespace squall {
+
+struct RuntimeEntry {
+    std::string gpu_type;    // "" = any type
+    int gpus = 1;            // total GPUs
+    Seconds run_s = 0;
+};
+
+struct Request {
+    std::optional<Seconds> due;             // epoch
+    std::optional<Micro> late_micro_h;
+    std::vector<int> gpu_counts;            // from --gpu-range, ascending; empty = as asked
+    int gpu_share_pct = 0;                  // 1 … 99; 0 = not a small job
+    std::string profile;
+    std::vector<RuntimeEntry> runtimes;     // from --runtime
+    bool checkpointable = false;
+    Seconds checkpoint_s = 0;               // work lost when stopped; 0 = not said
+    Burst burst = Burst::automatic;
+    bool burst_given = false;
+    std::optional<Micro> max_cost_micro;
+    bool any() const;                       // did the user ask for anything?
+};
+
+// The option names without dashes ("due", "late-cost", …) with argument form and help text, in the
+// order `sbatch --help` shows them. The SPANK plugin registers exactly these.
+struct OptionSpec {
+    const char* name;
+    const char* arg;         // "TIME"; nullptr = no argument
+    bool arg_optional;
+    const char* help;        // one line
+};
+const std::vector<OptionSpec>& option_specs();
+
+// Sets one option from its text. Returns "" or a message that names the option and value and says what
+// to write. now: epoch seconds, for relative times. `value` is untrusted.
+std::string set_option(Request& request, std::string_view name, std::string_view value, Seconds now);
+
+// "due=18:00 late-cost=20 …" (after the "squall:" prefix). Unknown words and duplicates are errors.
+std::string parse_words(Request& request, std::string_view words, Seconds now);
+
+// Canonical text, one line of printable ASCII, at most kMaxRequestText bytes: what AdminComment holds in front of
+// " | ". parse_words(format_words(r)) == r.
+std::string format_words(const Request& request);
+inline constexpr std::size_t kMaxRequestText = 2048;
+
+// AdminComment = "squall: <words>" [ " | <plan words>" ]. The plan part is key=value words, values
+// percent-encoded: state start end config nodes where cost late rent energy why. Written by squalld, read by splan.
+struct AdminComment {
+    Request request;
+    std::map<std::string, std::string> plan;   // decoded
+};
+std::string format_admin_comment(const AdminComment& comment);
+// nullopt: not Squall's text (left alone).
+std::optional<AdminComment> parse_admin_comment(std::string_view text);
+
+}  // namespace squall
