@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What every Check program here needs: the header without its macro `fail` (which breaks <fstream>), and a main in
+// one line: int main() { return squall::run_suite("daemon", {test_a, test_b}, setup, teardown); }
+#pragma once
+#include <check.h>
+#undef fail
+
+#include <initializer_list>
+
+namespace squall {
+
+// Setup and teardown run around each test, in the test's own process. Returns main's exit status.
+inline int run_suite(const char* name, std::initializer_list<const TTest*> tests, void (*setup)() = nullptr,
+                     void (*teardown)() = nullptr, double timeout_s = 60) {
+    Suite* suite = suite_create(name);
+    TCase* tcase = tcase_create(name);
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_set_timeout(tcase, timeout_s);
+    for (const TTest* test : tests) tcase_add_test(tcase, test);
+    suite_add_tcase(suite, tcase);
+    SRunner* runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
+
+}  // namespace squall
