@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The Lagrangian lower bound on a Snapshot's optimal cost, and the capacity prices that prove it
+// (doc/model.md, "Bound"). Prices sit on (node class or capacity group) × time bucket. Capacity is the
+// exact integral of free GPU-seconds over each bucket and starts are continuous, so the bound holds for
+// the true problem, not for a bucketed one. Anytime: any prices give a valid bound, more time only
+// raises it. Called by make_plan() and by squall-sim; pure, one thread.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "src/core/model.h"
+
+namespace squall {
+
+// Warm start from one cycle to the next: prices by class (then group) and bucket, and the grid they stand on.
+struct CapacityPrices {
+    Seconds origin = 0;                     // epoch start of bucket 0
+    Seconds width_s = 0;                    // of each bucket; after the last one capacity is free
+    int classes = 0;                        // rows 0 … classes-1 are classes, the others groups
+    std::vector<std::vector<double>> rows;  // micro per GPU-second (classes) or node-second (groups)
+};
+
+struct BoundOptions {
+    std::int64_t time_ms = 500;  // wall clock
+    int max_iterations = 2000;   // the work limit; with time to spare, the same limit gives the same bound
+    int buckets = 128;
+    Micro incumbent = 0;                   // cost of the best plan known, steers step sizes; 0 = none
+    Seconds horizon = 0;                   // epoch end of the grid, e.g. the incumbent's last completion; 0 = estimated
+    const CapacityPrices* warm = nullptr;  // from the last cycle
+};
+
+struct BoundResult {
+    Micro bound = 0;        // Σ over jobs that are not running, ≤ any feasible plan's cost for them
+    CapacityPrices prices;  // those of the best bound
+    int iterations = 0;
+};
+
+BoundResult lagrangian_bound(const Snapshot& snapshot, const BoundOptions& options);
+
+// What the prices ask for `gpus` whole-GPU equivalents of a class over [start, end): micro. For look-ahead.
+double price_of(const CapacityPrices& prices, int class_id, double gpus, Seconds start, Seconds end);
+
+}  // namespace squall
