@@ -6,6 +6,19 @@
 #undef fail
 
 #include <initializer_list>
+#include <string>
+
+// Text comparisons that keep temporaries alive until the message is printed.
+#define ASSERT_TEXT(got, want)                         \
+    do {                                               \
+        std::string got_ = (got), want_ = (want);      \
+        ck_assert_str_eq(got_.c_str(), want_.c_str()); \
+    } while (0)
+#define ASSERT_HAS(text, part)                                                                                      \
+    do {                                                                                                            \
+        std::string text_ = (text), part_ = (part);                                                                 \
+        ck_assert_msg(text_.find(part_) != std::string::npos, "no \"%s\" in \"%s\"", part_.c_str(), text_.c_str()); \
+    } while (0)
 
 namespace squall {
 
