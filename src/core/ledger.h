@@ -66,6 +66,8 @@ struct CycleRow {
 };
 
 enum class PowerAction { resume, suspend, resume_fail };
+const char* to_string(PowerAction action);
+bool from_string(const std::string& text, PowerAction& action);
 
 // Queued by squall-resume, squall-suspend and squall-resume-fail; taken by squall-cloudd.
 struct PowerRequest {
@@ -79,6 +81,7 @@ struct PowerRequest {
 // wanted → launching → booting → ready → draining → terminating → closed; failed is a closed lease that never served.
 enum class LeaseState { wanted, launching, booting, ready, draining, terminating, closed, failed };
 const char* to_string(LeaseState state);
+bool from_string(const std::string& text, LeaseState& state);
 
 struct Lease {
     std::int64_t id = 0;
@@ -90,9 +93,13 @@ struct Lease {
     Micro price_micro_h = 0;
     Seconds billing_step_s = 1, billing_min_s = 0;
     std::string job_ids;
-    Seconds wanted_at = 0, launched_at = 0, ready_at = 0, released_at = 0, closed_at = 0;  // 0 = not yet
+    Seconds wanted_at = 0, launched_at = 0, ready_at = 0, closed_at = 0;  // 0 = not yet; rent runs from launched_at
+    Seconds released_at = 0;     // … to released_at, when the cloud has taken the order to terminate
     Micro cost = 0;              // booked when closed; until then splan computes what it has cost so far
     std::string reason;          // why it failed or ended
+    int attempt = 0;             // launch calls made; with node and generation the launch token
+    Seconds state_at = 0;        // when it came into this state
+    Seconds planned_end = 0;     // until when its jobs are planned to hold it: what a budget must cover; 0 = not known
     bool open() const { return state != LeaseState::closed && state != LeaseState::failed; }
 };
 
@@ -106,8 +113,10 @@ struct Block {
 
 class Ledger {
   public:
-    // Creates and migrates the schema when writable. Throws LedgerError naming the path.
+    // Creates the file and its schema, or migrates an older one. A newer schema is refused. A lock that another
+    // process holds is waited for (10 s), here and in every call. Throws LedgerError naming the path.
     static Ledger open(const std::string& path);
+    // Never creates, migrates or writes; works for a user who may only read StateDir. A writing call throws.
     static Ledger open_read_only(const std::string& path);
     Ledger(Ledger&&) noexcept;
     Ledger& operator=(Ledger&&) noexcept;
@@ -125,6 +134,18 @@ class Ledger {
     std::optional<CycleRow> last_cycle();
     Seconds last_confirmed_cycle();                        // 0 = never
 
+    // Several calls as one transaction: all of them, after commit(), or none.
+    class Batch {
+      public:
+        explicit Batch(Ledger& ledger);
+        ~Batch();
+        void commit();
+
+      private:
+        struct Open;
+        std::unique_ptr<Open> open_;
+    };
+
     void push_power_requests(const std::vector<PowerRequest>& requests);  // one transaction
     std::vector<PowerRequest> pending_power_requests();    // oldest first
     void finish_power_request(std::int64_t id);
@@ -136,7 +157,8 @@ class Ledger {
     std::optional<Lease> open_lease(const std::string& node);
     Micro rent_since(Seconds since, Seconds now);          // booked plus running leases' cost so far
 
-    void put_block(const Block& block);
+    void put_block(const Block& block);                    // replaces one with the same key
+    std::optional<Block> block(const std::string& key);    // in force or not: failures are counted on
     void clear_block(const std::string& key);
     std::vector<Block> blocks(Seconds now);                // those still in force
 
@@ -146,7 +168,7 @@ class Ledger {
     std::unique_ptr<Impl> impl_;
 };
 
-// Rent of a lease from launch to `end`, rounded up to its step and minimum.
+// Rent of a lease from launch to `end`, rounded up to its step and minimum. 0 when it was never launched.
 Micro lease_cost(Micro price_micro_h, Seconds step_s, Seconds min_s, Seconds launched_at, Seconds end);
 
 }  // namespace squall

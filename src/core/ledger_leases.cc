@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ledger's rows about rented nodes: power requests, leases, rent, blocks. See ledger.h.
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "src/core/ledger_impl.h"
+
+namespace squall {
+namespace {
+
+constexpr std::array<const char*, 8> kLeaseStates = {"wanted",   "launching",   "booting", "ready",
+                                                     "draining", "terminating", "closed",  "failed"};
+constexpr std::array<const char*, 3> kPowerActions = {"resume", "suspend", "resume_fail"};
+
+template <typename Enum, std::size_t N>
+bool name_to_enum(const std::array<const char*, N>& names, const std::string& text, Enum& value) {
+    auto at = std::find_if(names.begin(), names.end(), [&](std::string_view name) { return name == text; });
+    if (at == names.end()) return false;
+    value = static_cast<Enum>(at - names.begin());
+    return true;
+}
+
+#define POWER_COLUMNS "node, action, asked_at, job_ids"
+template <typename Row>
+auto power_fields(Row& r) {
+    return std::tie(r.node, r.action, r.asked_at, r.job_ids);
+}
+
+#define LEASE_COLUMNS                                                                                           \
+    "node, generation, state, class_name, driver, offer, instance_id, address, price_micro_h, billing_step_s, " \
+    "billing_min_s, job_ids, wanted_at, launched_at, ready_at, released_at, closed_at, cost, reason, attempt, " \
+    "state_at, planned_end"
+template <typename Row>
+auto lease_fields(Row& r) {
+    return std::tie(r.node, r.generation, r.state, r.class_name, r.driver, r.offer, r.instance_id, r.address,
+                    r.price_micro_h, r.billing_step_s, r.billing_min_s, r.job_ids, r.wanted_at, r.launched_at,
+                    r.ready_at, r.released_at, r.closed_at, r.cost, r.reason, r.attempt, r.state_at, r.planned_end);
+}
+
+#define BLOCK_COLUMNS "key, until, failures, reason"
+template <typename Row>
+auto block_fields(Row& r) {
+    return std::tie(r.key, r.until, r.failures, r.reason);
+}
+
+Micro rent_of(const Lease& lease, Seconds since, Seconds now) {
+    if (lease.launched_at == 0) return 0;
+    auto until = [&](Seconds end) {
+        return lease_cost(lease.price_micro_h, lease.billing_step_s, lease.billing_min_s, lease.launched_at, end);
+    };
+    Seconds end = lease.released_at != 0 ? lease.released_at : now;
+    if (end < since) return 0;
+    Micro whole = lease.open() ? until(end) : lease.cost;
+    // What was already owed at `since` belongs to the time before it.
+    Micro before = lease.launched_at < since ? until(since) : 0;
+    return std::max<Micro>(0, whole - before);
+}
+
+}  // namespace
+
+const char* to_string(LeaseState state) { return kLeaseStates.at(static_cast<std::size_t>(state)); }
+bool from_string(const std::string& text, LeaseState& state) { return name_to_enum(kLeaseStates, text, state); }
+const char* to_string(PowerAction action) { return kPowerActions.at(static_cast<std::size_t>(action)); }
+bool from_string(const std::string& text, PowerAction& action) { return name_to_enum(kPowerActions, text, action); }
+
+// Found by the templates of sqlite.h.
+static auto fields(PowerRequest& row) { return std::tuple_cat(std::tie(row.id), power_fields(row)); }
+static auto fields(Lease& row) { return std::tuple_cat(std::tie(row.id), lease_fields(row)); }
+static auto fields(Block& row) { return block_fields(row); }
+
+void Ledger::push_power_requests(const std::vector<PowerRequest>& requests) {
+    sqlite::Transaction transaction(impl_->db);
+    for (const PowerRequest& request : requests)
+        impl_->db.run_tuple("INSERT INTO power_requests (" POWER_COLUMNS ") VALUES", power_fields(request));
+    transaction.commit();
+}
+
+std::vector<PowerRequest> Ledger::pending_power_requests() {
+    return impl_->db.rows<PowerRequest>("SELECT id, " POWER_COLUMNS " FROM power_requests ORDER BY id");
+}
+
+void Ledger::finish_power_request(std::int64_t id) { impl_->db.run("DELETE FROM power_requests WHERE id = ?", id); }
+
+std::int64_t Ledger::add_lease(Lease lease) {
+    sqlite::Transaction transaction(impl_->db);
+    auto last = impl_->db.row<Lease>(
+        "SELECT id, " LEASE_COLUMNS " FROM leases WHERE node = ? ORDER BY generation DESC LIMIT 1", lease.node);
+    lease.generation = last ? last->generation + 1 : 1;
+    impl_->db.run_tuple("INSERT INTO leases (" LEASE_COLUMNS ") VALUES", lease_fields(std::as_const(lease)));
+    std::int64_t id = impl_->db.last_insert_id();
+    transaction.commit();
+    return id;
+}
+
+void Ledger::update_lease(const Lease& lease) {
+    impl_->db.run_tuple("UPDATE leases SET (" LEASE_COLUMNS ") =", lease_fields(lease), "WHERE id = ?", lease.id);
+    if (impl_->db.changes() != 1)
+        throw LedgerError(impl_->db.path() + ": no lease " + std::to_string(lease.id) + " of node " + lease.node);
+}
+
+std::vector<Lease> Ledger::open_leases() {
+    return impl_->db.rows<Lease>("SELECT id, " LEASE_COLUMNS
+                                 " FROM leases WHERE state NOT IN ('closed', 'failed') ORDER BY id");
+}
+
+std::vector<Lease> Ledger::leases() {
+    return impl_->db.rows<Lease>("SELECT id, " LEASE_COLUMNS " FROM leases ORDER BY id");
+}
+
+std::optional<Lease> Ledger::open_lease(const std::string& node) {
+    return impl_->db.row<Lease>("SELECT id, " LEASE_COLUMNS
+                                " FROM leases WHERE node = ? AND state NOT IN ('closed', 'failed')"
+                                " ORDER BY generation DESC LIMIT 1",
+                                node);
+}
+
+Micro Ledger::rent_since(Seconds since, Seconds now) {
+    auto found = impl_->db.rows<Lease>(
+        "SELECT id, " LEASE_COLUMNS " FROM leases WHERE launched_at > 0 AND (closed_at = 0 OR closed_at >= ?)", since);
+    Micro sum = 0;
+    for (const Lease& lease : found) sum += rent_of(lease, since, now);
+    return sum;
+}
+
+void Ledger::put_block(const Block& block) {
+    impl_->db.run_tuple("INSERT OR REPLACE INTO blocks (" BLOCK_COLUMNS ") VALUES", block_fields(block));
+}
+
+std::optional<Block> Ledger::block(const std::string& key) {
+    return impl_->db.row<Block>("SELECT " BLOCK_COLUMNS " FROM blocks WHERE key = ?", key);
+}
+
+void Ledger::clear_block(const std::string& key) { impl_->db.run("DELETE FROM blocks WHERE key = ?", key); }
+
+std::vector<Block> Ledger::blocks(Seconds now) {
+    return impl_->db.rows<Block>("SELECT " BLOCK_COLUMNS " FROM blocks WHERE until > ? ORDER BY key", now);
+}
+
+Micro lease_cost(Micro price_micro_h, Seconds step_s, Seconds min_s, Seconds launched_at, Seconds end) {
+    if (launched_at == 0) return 0;
+    Seconds time = std::max({end - launched_at, min_s, Seconds{0}});
+    if (step_s > 1) time = (time + step_s - 1) / step_s * step_s;
+    return cost_of_time(price_micro_h, time);
+}
+
+}  // namespace squall
