@@ -58,6 +58,9 @@ inline constexpr std::size_t kMaxRequestText = 2048;
 
 // AdminComment = "squall: <words>" [ " | <plan words>" ]. The plan part is key=value words, values
 // percent-encoded: state start end config nodes where cost late rent energy why. Written by squalld, read by splan.
+// Three more carry what Slurm itself forgets: begin (epoch; the user's own --begin, written by job_submit when it parks
+// such a job), submit (epoch; the first submit time, the ledger's key: a requeue changes Slurm's) and since (epoch; when
+// the job was released). start, end and begin are epoch seconds; cost, late, rent and energy are micro-units.
 struct AdminComment {
     Request request;
     std::map<std::string, std::string> plan;   // decoded
