@@ -14,6 +14,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 namespace squall {
@@ -36,10 +38,10 @@ void ensure_standard_fds() {
     }
 }
 
-sigset_t watched_signals() {
+sigset_t signal_set(std::initializer_list<int> signals) {
     sigset_t set;
     sigemptyset(&set);
-    for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&set, signal);
+    for (int signal : signals) sigaddset(&set, signal);
     return set;
 }
 
@@ -76,11 +78,14 @@ void Fd::reset() {
 Daemon::Daemon(int lifeline_fd) : lifeline_(lifeline_fd) {
     ensure_standard_fds();
     // slurmctld blocks signals in every thread and a child inherits that: start from a known mask.
-    sigset_t watched = watched_signals();
+    sigset_t watched = signal_set({SIGTERM, SIGINT, SIGHUP, SIGCHLD});
     sigprocmask(SIG_SETMASK, &watched, nullptr);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
-    signals_ = Fd(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+    // The stop signals have a descriptor of their own that is never read, so it stays ready for leave_within's thread.
+    sigset_t stop = signal_set({SIGTERM, SIGINT}), others = signal_set({SIGHUP, SIGCHLD});
+    stop_signals_ = Fd(signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK));
+    signals_ = Fd(signalfd(-1, &others, SFD_CLOEXEC | SFD_NONBLOCK));
     if (lifeline_) fcntl(lifeline_.get(), F_SETFD, FD_CLOEXEC);
 }
 
@@ -134,49 +139,50 @@ bool Daemon::bind_socket(const std::string& path, std::string* error) {
     return true;
 }
 
-void Daemon::read_signals(Wake* wake) {
+// One poll of everything, repeated when a signal handler's return interrupts it.
+void Daemon::look(Wake* wake, milliseconds timeout) {
+    auto deadline = steady_clock::now() + timeout;
+    pollfd fds[] = {{stop_signals_.get(), POLLIN, 0},
+                    {signals_.get(), POLLIN, 0},
+                    {lifeline_.get(), POLLIN, 0},
+                    {socket_.get(), POLLIN, 0}};
+    int ready;
+    do {
+        auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()).count();
+        ready = poll(fds, std::size(fds), left > 0 ? static_cast<int>(left) : 0);
+    } while (ready < 0 && errno == EINTR);
+    if (fds[0].revents) wake->stop = true;
     signalfd_siginfo info;
-    while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-        if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) wake->stop = true;
+    while (fds[1].revents && read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
         if (info.ssi_signo == SIGHUP) wake->reload = true;
         if (info.ssi_signo == SIGCHLD) wake->child = true;
     }
+    char byte;
+    if (fds[2].revents && read(lifeline_.get(), &byte, 1) <= 0) wake->stop = true;
+    while (fds[3].revents && recv(socket_.get(), &byte, 1, MSG_DONTWAIT) >= 0) wake->poked = true;
+    stop_ = stop_ || wake->stop;
 }
 
 Wake Daemon::wait(milliseconds timeout) {
-    Wake wake{
-        .stop = stop_, .reload = std::exchange(reload_, false), .poked = false, .child = std::exchange(child_, false)};
-    if (wake.stop || wake.reload || wake.child) timeout = milliseconds(0);
-    auto deadline = steady_clock::now() + timeout;
-    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {lifeline_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
-    int ready;
-    do {  // an interrupted poll goes on for the rest of the time
-        auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()).count();
-        ready = poll(fds, 3, left > 0 ? static_cast<int>(left) : 0);
-    } while (ready < 0 && errno == EINTR);
-    if (fds[0].revents) read_signals(&wake);
-    if (fds[1].revents) {
-        char byte;
-        if (read(lifeline_.get(), &byte, 1) <= 0) wake.stop = true;
-    }
-    if (fds[2].revents) {
-        char byte;
-        while (recv(socket_.get(), &byte, 1, MSG_DONTWAIT) >= 0) wake.poked = true;
-    }
-    stop_ = stop_ || wake.stop;
+    Wake wake = std::exchange(seen_, Wake{});
+    wake.stop = stop_;
+    look(&wake, wake.stop || wake.reload || wake.poked || wake.child ? milliseconds(0) : timeout);
     return wake;
 }
 
 bool Daemon::stopping() {
-    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {lifeline_.get(), POLLIN, 0}};
-    if (stop_ || poll(fds, 2, 0) <= 0) return stop_;
-    Wake wake;
-    if (fds[0].revents) read_signals(&wake);
-    char byte;
-    if (fds[1].revents && read(lifeline_.get(), &byte, 1) <= 0) wake.stop = true;
-    reload_ = reload_ || wake.reload;
-    child_ = child_ || wake.child;
-    return stop_ = stop_ || wake.stop;
+    if (!stop_) look(&seen_, milliseconds(0));
+    return stop_;
+}
+
+void Daemon::leave_within(milliseconds grace) {
+    std::thread([stop = stop_signals_.get(), lifeline = lifeline_.get(), grace] {
+        pollfd fds[] = {{stop, POLLIN, 0}, {lifeline, 0, 0}};  // the lifeline's end of file shows as POLLHUP
+        while (poll(fds, std::size(fds), -1) <= 0) {
+        }
+        std::this_thread::sleep_for(grace);
+        _exit(0);
+    }).detach();
 }
 
 void reset_signals_in_child() {

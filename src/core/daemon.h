@@ -60,15 +60,19 @@ class Daemon {
     // Stop was asked for; looks without sleeping.
     bool stopping();
 
+    // From now on a thread sees to it that the process is gone at most `grace` after stop was asked for, whatever
+    // call the main thread is stuck in. Everything that matters is in Slurm and in the ledger, so leaving by _exit(0)
+    // loses nothing. REQUIRES: this Daemon lives as long as the process.
+    void leave_within(std::chrono::milliseconds grace);
+
   private:
-    void read_signals(Wake* wake);
+    void look(Wake* wake, std::chrono::milliseconds timeout);
     bool bind_socket(const std::string& path, std::string* error);
 
-    Fd signals_, lifeline_, lock_, socket_;
+    Fd stop_signals_, signals_, lifeline_, lock_, socket_;
     std::string socket_path_;
     bool stop_ = false;
-    bool reload_ = false;  // seen by stopping(), told by the next wait()
-    bool child_ = false;
+    Wake seen_;  // by stopping(), to be told by the next wait()
 };
 
 // For a forked child before it works or execs: empty signal mask, default handlers. A child that keeps the daemon's

@@ -229,6 +229,33 @@ START_TEST(forked_child_does_not_keep_the_lock_of_a_killed_daemon) {
 }
 END_TEST
 
+// The main thread is deaf, as in an RPC to a slurmctld that is gone.
+START_TEST(a_stuck_daemon_leaves_after_its_grace_when_stop_is_asked) {
+    sigset_t term;  // blocked from before the fork, so that it cannot arrive too early
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, nullptr);
+    for (bool by_signal : {true, false}) {
+        int lifeline[2];
+        ck_assert_int_eq(pipe(lifeline), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            close(lifeline[1]);
+            Daemon daemon(lifeline[0]);
+            daemon.leave_within(milliseconds(10));
+            for (;;) pause();
+        }
+        close(lifeline[0]);
+        if (by_signal) kill(child, SIGTERM);
+        if (!by_signal) close(lifeline[1]);
+        int status = 1;
+        waitpid(child, &status, 0);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        if (by_signal) close(lifeline[1]);
+    }
+}
+END_TEST
+
 START_TEST(closed_standard_descriptors_are_filled) {
     pid_t child = fork();
     if (child == 0) {
@@ -263,7 +290,8 @@ END_TEST
 int main() {
     return run_suite(
         "daemon",
-        {log_writes_one_dated_line_a_message_and_drops_what_is_too_chatty,
+        {a_stuck_daemon_leaves_after_its_grace_when_stop_is_asked,
+         log_writes_one_dated_line_a_message_and_drops_what_is_too_chatty,
          log_that_cannot_be_opened_names_the_path_and_stays_where_it_was,
          log_reopened_after_rotation_writes_to_the_new_file, condition_is_logged_when_it_begins_changes_and_ends_only,
          sigterm_asks_to_stop_even_where_the_parent_had_blocked_it, sighup_seen_by_stopping_is_still_told_by_wait,
