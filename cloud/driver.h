@@ -2,6 +2,7 @@
 // The contract every cloud driver keeps. squall-cloudd calls it from one thread; a call may take seconds
 // but never forever. A driver holds no state of its own that a kill -9 could lose: what exists is what
 // list() says. Tags (node, generation) identify our instances; nothing else of the account is touched.
+// tests/unit/test_driver_contract.cc runs against every driver.
 #pragma once
 #include <map>
 #include <memory>
@@ -17,27 +18,28 @@ const char* to_string(ErrorClass error);
 
 struct Error {
     ErrorClass kind = ErrorClass::none;
-    std::string message;             // for the log and the admin; no secrets
+    std::string message;  // for the log and the admin; no secrets
     explicit operator bool() const { return kind != ErrorClass::none; }
 };
 
 struct LaunchSpec {
-    std::string node;                // Slurm's node name
+    std::string node;  // Slurm's node name
     int generation = 0;
-    std::string token;               // idempotency: the same token never makes a second instance
+    std::string token;  // idempotency: the same token never makes a second instance
     std::string class_name;
-    std::map<std::string, std::string> options;   // NodeClass Driver.Key=Value
+    std::map<std::string, std::string> options;  // NodeClass Driver.Key=Value
 };
 
 enum class InstanceState { pending, running, stopping, gone, failed };
+const char* to_string(InstanceState state);
 
 struct Instance {
     std::string id;
-    std::string node;                // from its tags
+    std::string node;  // from its tags
     int generation = 0;
     InstanceState state = InstanceState::pending;
-    std::string address;             // empty until known
-    std::string reason;              // of failed
+    std::string address;  // empty until known
+    std::string reason;   // of failed
 };
 
 struct LaunchResult {
@@ -46,7 +48,7 @@ struct LaunchResult {
 };
 
 struct ListResult {
-    Error error;                     // set: the list is partial or missing, conclude nothing from absence
+    Error error;  // set: the list is partial or missing, conclude nothing from absence
     std::vector<Instance> instances;
 };
 
@@ -54,9 +56,12 @@ class Driver {
   public:
     virtual ~Driver() = default;
     virtual std::string name() const = 0;
+    // no_capacity, quota, auth and permanent: no instance was made. throttled and transient: one may have been; ask
+    // again with the same token. A token whose instance has ended answers with that instance, gone.
     virtual LaunchResult launch(const LaunchSpec& spec) = 0;
-    virtual ListResult list() = 0;                              // all of ours, in any state but gone
-    virtual Error terminate(const std::string& instance_id) = 0;  // idempotent; already gone is success
+    virtual ListResult list() = 0;  // all of ours, in any state but gone
+    // Success: the cloud has taken the order; list() tells when it is done. Idempotent; already gone is success.
+    virtual Error terminate(const std::string& instance_id) = 0;
 };
 
 }  // namespace squall::cloud

@@ -8,6 +8,14 @@
 #include <initializer_list>
 #include <string>
 
+// ck_assert_str_eq keeps only pointers: a temporary std::string's is gone before it compares.
+#define ck_assert_text(X, Y)                              \
+    do {                                                  \
+        std::string text_x = (X), text_y = (Y);           \
+        ck_assert_str_eq(text_x.c_str(), text_y.c_str()); \
+    } while (0)
+#include <string>
+
 // Text comparisons that keep temporaries alive until the message is printed.
 #define ASSERT_TEXT(got, want)                         \
     do {                                               \

@@ -32,8 +32,8 @@ START_TEST(jobs_first_sight_wins_and_a_reused_id_is_another_job) {
     ck_assert_int_eq(ledger.jobs().size(), 2);
     auto found = ledger.job(7, 1000);
     ck_assert(found.has_value());
-    ck_assert_str_eq(found->asked.c_str(), row.asked.c_str());
-    ck_assert_str_eq(found->name.c_str(), row.name.c_str());
+    ck_assert_text(found->asked.c_str(), row.asked.c_str());
+    ck_assert_text(found->name.c_str(), row.name.c_str());
     ck_assert(!ledger.job(8, 1000));
 }
 END_TEST
@@ -108,7 +108,7 @@ START_TEST(power_requests_are_a_queue) {
     ledger.push_power_requests({{0, "c1", PowerAction::resume_fail, 11, ""}});
     auto pending = ledger.pending_power_requests();
     ck_assert_int_eq(pending.size(), 3);
-    ck_assert_str_eq(pending[0].job_ids.c_str(), "13,14");
+    ck_assert_text(pending[0].job_ids.c_str(), "13,14");
     ck_assert(pending[2].action == PowerAction::resume_fail && pending[2].node == "c1");
     for (const auto& request : pending) ledger.finish_power_request(request.id);
     ck_assert(ledger.pending_power_requests().empty());

@@ -246,7 +246,7 @@ START_TEST(no_space_is_an_error_and_what_was_there_stays) {
     }));
     ck_assert_int_eq(result, 0);
     Ledger ledger = Ledger::open(path);
-    ck_assert_str_eq(ledger.pending_power_requests()[0].node.c_str(), "c1");
+    ck_assert_text(ledger.pending_power_requests()[0].node.c_str(), "c1");
     ledger.push_power_requests({resume_of("c2")});
 }
 END_TEST

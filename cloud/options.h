@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reading a NodeClass's Driver.Key=Value options: keys in any case, values checked where they are used. Pure but for
+// find_program.
+#pragma once
+#include <map>
+#include <string>
+
+#include "src/core/units.h"
+
+namespace squall::cloud {
+
+using Options = std::map<std::string, std::string>;
+
+std::string option_text(const Options& options, const std::string& key, const std::string& fallback);
+
+// "" or "Driver.KEY=VALUE: what to write". Takes 90, 90s, 5m, 2h, 1d.
+std::string option_seconds(const Options& options, const std::string& key, Seconds fallback, Seconds* value);
+
+// An absolute path as it is, a name from PATH or the usual folders for daemons (a daemon of slurmctld's may have no
+// PATH); "" when there is no such program.
+std::string find_program(const std::string& name);
+
+}  // namespace squall::cloud
