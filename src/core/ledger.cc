@@ -40,7 +40,8 @@ CREATE TABLE leases (
     id INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT, generation INTEGER, state TEXT, class_name TEXT, driver TEXT,
     offer TEXT, instance_id TEXT, address TEXT, price_micro_h INTEGER, billing_step_s INTEGER, billing_min_s INTEGER,
     job_ids TEXT, wanted_at INTEGER, launched_at INTEGER, ready_at INTEGER, released_at INTEGER, closed_at INTEGER,
-    cost INTEGER, reason TEXT, attempt INTEGER, state_at INTEGER, planned_end INTEGER, UNIQUE (node, generation));
+    cost INTEGER, reason TEXT, attempt INTEGER, state_at INTEGER, planned_end INTEGER,
+    tell_slurm INTEGER, UNIQUE (node, generation));
 CREATE INDEX leases_open ON leases (state) WHERE state NOT IN ('closed', 'failed');
 CREATE TABLE blocks (key TEXT PRIMARY KEY, until INTEGER, failures INTEGER, reason TEXT) WITHOUT ROWID;
 )sql",

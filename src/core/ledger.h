@@ -24,20 +24,20 @@ struct LedgerError : std::runtime_error {
 // A job Squall has seen: what the user asked for, kept so that it can be put back.
 struct JobRow {
     std::uint32_t job_id = 0;
-    Seconds submit_at = 0;       // with job_id the key: Slurm reuses ids
+    Seconds submit_at = 0;  // with job_id the key: Slurm reuses ids
     std::string user, account, partition, name;
-    std::string request;         // canonical words (src/core/request.h)
-    std::string asked;           // JSON: the shape and partition Slurm had before Squall changed anything
+    std::string request;  // canonical words (src/core/request.h)
+    std::string asked;    // JSON: the shape and partition Slurm had before Squall changed anything
 };
 
 struct DecisionRow {
     std::uint32_t job_id = 0;
     Seconds submit_at = 0;
     Seconds decided_at = 0;
-    std::string state;           // planned, started, released, unplaceable …
-    std::string config;          // "2×4 v100", "25% v100"
-    std::string nodes;           // hostlist
-    Seconds start = 0, end = 0;  // planned
+    std::string state;                                // planned, started, released, unplaceable …
+    std::string config;                               // "2×4 v100", "25% v100"
+    std::string nodes;                                // hostlist
+    Seconds start = 0, end = 0;                       // planned
     Micro late = 0, rent = 0, energy = 0, moves = 0;  // predicted
     std::string why;
 };
@@ -46,14 +46,14 @@ struct DecisionRow {
 struct OutcomeRow {
     std::uint32_t job_id = 0;
     Seconds submit_at = 0;
-    std::string slurm_state;     // COMPLETED, FAILED …
+    std::string slurm_state;  // COMPLETED, FAILED …
     Seconds start = 0, end = 0;
     std::optional<Seconds> due;
     std::string class_name, config, nodes;
     bool rented = false, shared_gpu = false;
     int node_count = 0;
     Micro late = 0, rent = 0, energy = 0;
-    Seconds planned_start = 0, planned_end = 0;      // as decided when it was released
+    Seconds planned_start = 0, planned_end = 0;  // as decided when it was released
     Micro planned_late = 0, planned_rent = 0, planned_energy = 0;
 };
 
@@ -75,7 +75,7 @@ struct PowerRequest {
     std::string node;
     PowerAction action = PowerAction::resume;
     Seconds asked_at = 0;
-    std::string job_ids;         // comma separated, may be empty
+    std::string job_ids;  // comma separated, may be empty
 };
 
 // wanted → launching → booting → ready → draining → terminating → closed; failed is a closed lease that never served.
@@ -86,7 +86,7 @@ bool from_string(const std::string& text, LeaseState& state);
 struct Lease {
     std::int64_t id = 0;
     std::string node;
-    int generation = 0;          // 1, 2, … per node: a resume of the same name is a new generation
+    int generation = 0;  // 1, 2, … per node: a resume of the same name is a new generation
     LeaseState state = LeaseState::wanted;
     std::string class_name, driver, offer;
     std::string instance_id, address;
@@ -94,18 +94,19 @@ struct Lease {
     Seconds billing_step_s = 1, billing_min_s = 0;
     std::string job_ids;
     Seconds wanted_at = 0, launched_at = 0, ready_at = 0, closed_at = 0;  // 0 = not yet; rent runs from launched_at
-    Seconds released_at = 0;     // … to released_at, when the cloud has taken the order to terminate
-    Micro cost = 0;              // booked when closed; until then splan computes what it has cost so far
-    std::string reason;          // why it failed or ended
-    int attempt = 0;             // launch calls made; with node and generation the launch token
-    Seconds state_at = 0;        // when it came into this state
-    Seconds planned_end = 0;     // until when its jobs are planned to hold it: what a budget must cover; 0 = not known
+    Seconds released_at = 0;  // … to released_at, when the cloud has taken the order to terminate
+    Micro cost = 0;           // booked when closed; until then splan computes what it has cost so far
+    std::string reason;       // why it failed or ended
+    int attempt = 0;          // launch calls made; with node and generation the launch token
+    Seconds state_at = 0;     // when it came into this state
+    Seconds planned_end = 0;  // until when its jobs are planned to hold it: what a budget must cover; 0 = not known
+    bool tell_slurm = false;  // it ends before Slurm asked for that: the node must be powered down in Slurm
     bool open() const { return state != LeaseState::closed && state != LeaseState::failed; }
 };
 
 // A node or offer that must not be used for a while (no capacity, never booted).
 struct Block {
-    std::string key;             // node name, or "class:NAME"
+    std::string key;  // node name, or "class:NAME"
     Seconds until = 0;
     int failures = 0;
     std::string reason;
@@ -122,17 +123,17 @@ class Ledger {
     Ledger& operator=(Ledger&&) noexcept;
     ~Ledger();
 
-    void put_job(const JobRow& row);                       // first sight wins; later calls change nothing
+    void put_job(const JobRow& row);  // first sight wins; later calls change nothing
     std::optional<JobRow> job(std::uint32_t job_id, Seconds submit_at);
     std::vector<JobRow> jobs();
     void put_decision(const DecisionRow& row);
     std::optional<DecisionRow> last_decision(std::uint32_t job_id, Seconds submit_at);
-    std::vector<DecisionRow> decisions(std::uint32_t job_id);   // oldest first, for --why
-    void put_outcome(const OutcomeRow& row);               // first one wins
+    std::vector<DecisionRow> decisions(std::uint32_t job_id);  // oldest first, for --why
+    void put_outcome(const OutcomeRow& row);                   // first one wins
     std::vector<OutcomeRow> outcomes();
     void put_cycle(const CycleRow& row);
     std::optional<CycleRow> last_cycle();
-    Seconds last_confirmed_cycle();                        // 0 = never
+    Seconds last_confirmed_cycle();  // 0 = never
 
     // Several calls as one transaction: all of them, after commit(), or none.
     class Batch {
@@ -147,20 +148,20 @@ class Ledger {
     };
 
     void push_power_requests(const std::vector<PowerRequest>& requests);  // one transaction
-    std::vector<PowerRequest> pending_power_requests();    // oldest first
+    std::vector<PowerRequest> pending_power_requests();                   // oldest first
     void finish_power_request(std::int64_t id);
 
-    std::int64_t add_lease(Lease lease);                   // assigns id and the node's next generation
-    void update_lease(const Lease& lease);                 // by id; every field
+    std::int64_t add_lease(Lease lease);    // assigns id and the node's next generation
+    void update_lease(const Lease& lease);  // by id; every field
     std::vector<Lease> open_leases();
     std::vector<Lease> leases();
     std::optional<Lease> open_lease(const std::string& node);
-    Micro rent_since(Seconds since, Seconds now);          // booked plus running leases' cost so far
+    Micro rent_since(Seconds since, Seconds now);  // booked plus running leases' cost so far
 
-    void put_block(const Block& block);                    // replaces one with the same key
-    std::optional<Block> block(const std::string& key);    // in force or not: failures are counted on
+    void put_block(const Block& block);                  // replaces one with the same key
+    std::optional<Block> block(const std::string& key);  // in force or not: failures are counted on
     void clear_block(const std::string& key);
-    std::vector<Block> blocks(Seconds now);                // those still in force
+    std::vector<Block> blocks(Seconds now);  // those still in force
 
   private:
     struct Impl;

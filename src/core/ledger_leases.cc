@@ -31,12 +31,13 @@ auto power_fields(Row& r) {
 #define LEASE_COLUMNS                                                                                           \
     "node, generation, state, class_name, driver, offer, instance_id, address, price_micro_h, billing_step_s, " \
     "billing_min_s, job_ids, wanted_at, launched_at, ready_at, released_at, closed_at, cost, reason, attempt, " \
-    "state_at, planned_end"
+    "state_at, planned_end, tell_slurm"
 template <typename Row>
 auto lease_fields(Row& r) {
     return std::tie(r.node, r.generation, r.state, r.class_name, r.driver, r.offer, r.instance_id, r.address,
                     r.price_micro_h, r.billing_step_s, r.billing_min_s, r.job_ids, r.wanted_at, r.launched_at,
-                    r.ready_at, r.released_at, r.closed_at, r.cost, r.reason, r.attempt, r.state_at, r.planned_end);
+                    r.ready_at, r.released_at, r.closed_at, r.cost, r.reason, r.attempt, r.state_at, r.planned_end,
+                    r.tell_slurm);
 }
 
 #define BLOCK_COLUMNS "key, until, failures, reason"

@@ -2,8 +2,11 @@
 // libslurm's records → the plain data of client.h. Here, and only here, NO_VAL and INFINITE are looked at.
 #include "src/slurm/convert.h"
 
+#include <fmt/format.h>
 #include <pwd.h>
+#include <slurm/slurm_errno.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 
@@ -244,6 +247,19 @@ RawReservation convert_reservation(const reserve_info_t& reservation) {
     raw.end_at = reservation.end_time;
     raw.maintenance = reservation.flags & RESERVE_FLAG_MAINT;
     return raw;
+}
+
+// The connection errors are the ones a retry can mend.
+Reply failure(const char* what) {
+    int code = errno;
+    bool unreachable = code == SLURM_COMMUNICATIONS_CONNECTION_ERROR || code == SLURM_COMMUNICATIONS_SEND_ERROR ||
+                       code == SLURM_COMMUNICATIONS_RECEIVE_ERROR ||
+                       code == SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR ||
+                       code == SLURMCTLD_COMMUNICATIONS_SEND_ERROR || code == SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR ||
+                       code == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT || code == SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT ||
+                       code == ESLURM_IN_STANDBY_MODE || code == ECONNREFUSED || code == ETIMEDOUT ||
+                       code == ESLURM_PROTOCOL_INCOMPLETE_PACKET || code == SLURM_PROTOCOL_AUTHENTICATION_ERROR;
+    return {unreachable ? Failure::unreachable : Failure::refused, fmt::format("{}: {}", what, slurm_strerror(code))};
 }
 
 }  // namespace squall::slurm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// libslurm's records → the plain data of client.h. Called by LibslurmClient only.
+// libslurm's records → the plain data of client.h. Called by LibslurmClient and NodeControl only.
 #pragma once
 #include <slurm/slurm.h>
 
@@ -13,5 +13,8 @@ RawPartition convert_partition(const partition_info_t& partition);
 RawReservation convert_reservation(const reserve_info_t& reservation);
 
 std::vector<std::string> expand_hosts(const char* hosts);  // null and "(null)" = none
+
+// errno after a libslurm call that failed, as "WHAT: Slurm's words".
+Reply failure(const char* what);
 
 }  // namespace squall::slurm

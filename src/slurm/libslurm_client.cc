@@ -20,19 +20,6 @@ constexpr std::uint16_t kSelectMemory = 0x10;
 template <typename Message>
 using Owned = std::unique_ptr<Message, void (*)(Message*)>;
 
-// slurm_strerror's text for errno, classed. The connection errors are the ones a retry can mend.
-Reply failure(const char* what) {
-    int code = errno;
-    bool unreachable = code == SLURM_COMMUNICATIONS_CONNECTION_ERROR || code == SLURM_COMMUNICATIONS_SEND_ERROR ||
-                       code == SLURM_COMMUNICATIONS_RECEIVE_ERROR ||
-                       code == SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR ||
-                       code == SLURMCTLD_COMMUNICATIONS_SEND_ERROR || code == SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR ||
-                       code == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT || code == SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT ||
-                       code == ESLURM_IN_STANDBY_MODE || code == ECONNREFUSED || code == ETIMEDOUT ||
-                       code == ESLURM_PROTOCOL_INCOMPLETE_PACKET || code == SLURM_PROTOCOL_AUTHENTICATION_ERROR;
-    return {unreachable ? Failure::unreachable : Failure::refused, fmt::format("{}: {}", what, slurm_strerror(code))};
-}
-
 // One load call: nullptr with ok = nothing new.
 template <typename Message, typename Load, typename Free>
 Owned<Message> load(const char* what, Load call, Free release, Reply* reply) {
