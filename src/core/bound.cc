@@ -24,6 +24,7 @@ struct Evaluation {
 Evaluation evaluate(const Relaxed& relaxed, const Rows& prices) {
     Evaluation e;
     e.excess.assign(prices.size(), std::vector<double>(relaxed.grid.count, 0.0));
+    e.value = relaxed.constant;
     auto charged = charge(relaxed, prices);
     for (const auto& job : relaxed.jobs) {
         auto choice = cheapest(job, relaxed.grid, charged);

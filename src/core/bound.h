@@ -30,7 +30,7 @@ struct BoundOptions {
 };
 
 struct BoundResult {
-    Micro bound = 0;        // Σ over jobs that are not running, ≤ any feasible plan's cost for them
+    Micro bound = 0;        // ≤ the cost of any feasible plan
     CapacityPrices prices;  // those of the best bound
     int iterations = 0;
 };

@@ -4,47 +4,31 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/core/billing.h"
+#include "src/core/tariff.h"
+
 namespace squall::bound_detail {
 namespace {
 
-// Least micro per GPU-second that a class can cost at a given tariff: rent or energy of a node shared by
-// all its GPUs at the most economical number of busy ones.
-double least_watts_per_gpu(const NodeClass& c) {
+// Least watts a GPU in use can add to a node's bill: the node shared by all its GPUs at the most economical number of
+// busy ones, beside up to `foreign` GPUs that unmanaged jobs keep busy anyway.
+double least_watts_per_gpu(const NodeClass& c, int foreign) {
     double best = -1;
-    for (std::size_t n = 0; n < c.busy_watts.size(); ++n) {
-        int watts = c.busy_watts[n] - (c.power_down ? 0 : c.idle_watts);
-        double share = std::max(0, watts) / static_cast<double>(n + 1);
-        if (best < 0 || share < best) best = share;
-    }
+    for (int before = 0; before <= foreign; ++before)
+        for (int busy = before + 1; busy <= c.gpus; ++busy) {
+            double share = (billed_watts(c, busy) - billed_watts(c, before)) / static_cast<double>(busy - before);
+            if (best < 0 || share < best) best = share;
+        }
     return std::max(0.0, best);
 }
 
-Micro least_tariff(const NodeClass& c, Seconds from, Seconds to, Seconds utc_offset_s) {
-    if (c.tariff.empty()) return 0;
-    Micro least = INT64_MAX;
-    auto price_at = [&](Seconds t) {
-        Seconds day_s = (((t + utc_offset_s) % kDay) + kDay) % kDay;
-        Micro price = c.tariff.back().price_micro_kwh;  // before the first step yesterday's last one holds
-        for (const auto& step : c.tariff)
-            if (step.from_s <= day_s) price = step.price_micro_kwh;
-        return price;
-    };
-    if (to - from >= kDay) {
-        for (const auto& step : c.tariff) least = std::min(least, step.price_micro_kwh);
-        return least;
-    }
-    least = price_at(from);
-    Seconds day_start = from - (((from + utc_offset_s) % kDay) + kDay) % kDay;
-    for (Seconds day = day_start; day < to; day += kDay)
-        for (const auto& step : c.tariff)
-            if (day + step.from_s >= from && day + step.from_s < to) least = std::min(least, step.price_micro_kwh);
-    return least;
-}
-
-double own_rate(const Snapshot& snapshot, const NodeClass& c, Seconds from, Seconds to) {
-    if (c.rented) return static_cast<double>(c.price_micro_h) / kHour / std::max(1, c.gpus);
+// Micro per GPU-second that a class costs at least.
+double own_rate(const Snapshot& snapshot, int class_id, int foreign, Seconds from, Seconds to) {
+    const auto& c = snapshot.classes[class_id];
+    // Beside an unmanaged job a rented node is paid for already.
+    if (c.rented) return foreign > 0 ? 0.0 : static_cast<double>(c.price_micro_h) / kHour / std::max(1, c.gpus);
     double tariff = static_cast<double>(least_tariff(c, from, to, snapshot.utc_offset_s));
-    return least_watts_per_gpu(c) * tariff * c.pue_milli / 1e6 / kHour;  // W·micro/kWh·‰ → micro/s
+    return least_watts_per_gpu(c, foreign) * tariff * c.pue_milli / 1e6 / kHour;  // W·micro/kWh·‰ → micro/s
 }
 
 // Adds `amount` per second over [start, end) to the buckets of one row.
@@ -117,6 +101,45 @@ RelaxedJob relax_job(const Snapshot& snapshot, const Job& job, const std::vector
     return out;
 }
 
+// Most GPUs that unmanaged jobs hold on one node of each class.
+std::vector<int> foreign_gpus(const Snapshot& snapshot) {
+    std::vector<double> on_node(snapshot.nodes.size(), 0);
+    std::vector<int> most(snapshot.classes.size(), 0);
+    for (const auto& hold : snapshot.holds) {
+        if (hold.job >= 0) continue;
+        int c = snapshot.nodes[hold.node].class_id;
+        on_node[hold.node] += hold.gpus + (hold.shards > 0 ? 1 : 0);
+        most[c] = std::max(most[c], std::min(snapshot.classes[c].gpus, static_cast<int>(on_node[hold.node])));
+    }
+    return most;
+}
+
+// A running job that stays: its lateness as expected, and its share of energy or rent at least.
+double running_cost(const Relaxed& r, const Snapshot& snapshot, const Job& job) {
+    const auto& config = job.configs[job.running->config];
+    const auto& c = snapshot.classes[config.class_id];
+    Seconds end = std::max(job.running->expected_end, snapshot.now);
+    double late_s = job.due ? std::max<double>(0, static_cast<double>(end - *job.due)) : 0;
+    double gpus = config.shards > 0 ? static_cast<double>(config.shards) / std::max(1, c.shards_per_gpu)
+                                    : static_cast<double>(config.gpus) * config.nodes;
+    double rate = *std::min_element(r.own_rate[config.class_id].begin(), r.own_rate[config.class_id].end());
+    return late_s * static_cast<double>(job.late_micro_h) / kHour +
+           gpus * rate * static_cast<double>(end - snapshot.now);
+}
+
+// Rent that is owed already for time to come, since leases are billed by the step: using it costs nothing.
+double paid_ahead(const Snapshot& snapshot) {
+    double sum = 0;
+    for (const auto& node : snapshot.nodes) {
+        const auto& c = snapshot.classes[node.class_id];
+        if (!c.rented || !node.leased_at) continue;
+        Micro owed = lease_cost(c.price_micro_h, c.billing_step_s, c.billing_min_s, *node.leased_at, snapshot.now);
+        sum += static_cast<double>(owed -
+                                   cost_of_time(c.price_micro_h, std::max<Seconds>(0, snapshot.now - *node.leased_at)));
+    }
+    return sum;
+}
+
 Grid make_grid(const Snapshot& snapshot, int buckets, Seconds horizon) {
     Seconds longest = 1;
     for (const auto& job : snapshot.jobs)
@@ -132,19 +155,25 @@ Relaxed relax(const Snapshot& snapshot, int buckets, Seconds horizon) {
     r.grid = make_grid(snapshot, buckets, horizon);
     r.capacity.assign(snapshot.classes.size() + snapshot.groups.size(), std::vector<double>(r.grid.count, 0.0));
     fill_capacity(r, snapshot);
-    for (const auto& c : snapshot.classes) {
+    auto foreign = foreign_gpus(snapshot);
+    for (int c = 0; c < static_cast<int>(snapshot.classes.size()); ++c) {
         auto& rates = r.own_rate.emplace_back();
         for (int b = 0; b <= r.grid.count; ++b)
-            rates.push_back(own_rate(snapshot, c, r.grid.edge(b), b < r.grid.count ? r.grid.edge(b + 1) : kForever));
-        r.gpus_per_node.push_back(std::max(1, c.gpus));
+            rates.push_back(
+                own_rate(snapshot, c, foreign[c], r.grid.edge(b), b < r.grid.count ? r.grid.edge(b + 1) : kForever));
+        r.gpus_per_node.push_back(std::max(1, snapshot.classes[c].gpus));
     }
     r.groups_of.resize(snapshot.classes.size());
     for (std::size_t g = 0; g < snapshot.groups.size(); ++g)
         for (int c : snapshot.groups[g].class_ids)
             r.groups_of[c].push_back(static_cast<int>(snapshot.classes.size() + g));
     auto open = class_open_at(snapshot);
+    r.constant = -paid_ahead(snapshot);
     for (const auto& job : snapshot.jobs) {
-        if (job.running && !job.checkpointable) continue;  // its cost is the same in every plan
+        if (job.running && !job.checkpointable) {
+            r.constant += running_cost(r, snapshot, job);
+            continue;
+        }
         auto relaxed = relax_job(snapshot, job, open);
         if (!relaxed.columns.empty()) r.jobs.push_back(std::move(relaxed));
     }

@@ -34,6 +34,7 @@ struct RelaxedJob {
 struct Relaxed {
     Grid grid;
     std::vector<RelaxedJob> jobs;
+    double constant = 0;  // of running jobs that stay where they are; less rent already paid for time to come
     // [row][bucket]: rows are classes, then groups. capacity in GPU-seconds (groups: node-seconds).
     std::vector<std::vector<double>> capacity;
     std::vector<std::vector<double>>

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "src/core/billing.h"
 #include "src/core/units.h"
 
 struct sqlite3;
@@ -168,8 +169,5 @@ class Ledger {
     explicit Ledger(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
 };
-
-// Rent of a lease from launch to `end`, rounded up to its step and minimum. 0 when it was never launched.
-Micro lease_cost(Micro price_micro_h, Seconds step_s, Seconds min_s, Seconds launched_at, Seconds end);
 
 }  // namespace squall

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/core/billing.h"
 #include "src/core/ledger_impl.h"
 
 namespace squall {
@@ -49,7 +50,9 @@ auto block_fields(Row& r) {
 Micro rent_of(const Lease& lease, Seconds since, Seconds now) {
     if (lease.launched_at == 0) return 0;
     auto until = [&](Seconds end) {
-        return lease_cost(lease.price_micro_h, lease.billing_step_s, lease.billing_min_s, lease.launched_at, end);
+        return lease.launched_at == 0
+                   ? 0
+                   : lease_cost(lease.price_micro_h, lease.billing_step_s, lease.billing_min_s, lease.launched_at, end);
     };
     Seconds end = lease.released_at != 0 ? lease.released_at : now;
     if (end < since) return 0;
@@ -137,13 +140,6 @@ void Ledger::clear_block(const std::string& key) { impl_->db.run("DELETE FROM bl
 
 std::vector<Block> Ledger::blocks(Seconds now) {
     return impl_->db.rows<Block>("SELECT " BLOCK_COLUMNS " FROM blocks WHERE until > ? ORDER BY key", now);
-}
-
-Micro lease_cost(Micro price_micro_h, Seconds step_s, Seconds min_s, Seconds launched_at, Seconds end) {
-    if (launched_at == 0) return 0;
-    Seconds time = std::max({end - launched_at, min_s, Seconds{0}});
-    if (step_s > 1) time = (time + step_s - 1) / step_s * step_s;
-    return cost_of_time(price_micro_h, time);
 }
 
 }  // namespace squall

@@ -10,32 +10,34 @@
 namespace squall {
 
 struct Cost {
-    Micro late = 0;      // weighted tardiness
+    Micro late = 0;  // weighted tardiness
     Micro rent = 0;
     Micro energy = 0;
-    Micro moves = 0;     // restart costs
-    Micro hard = 0;      // penalties of missed hard due dates
+    Micro moves = 0;  // restart costs
+    Micro hard = 0;   // penalties of missed hard due dates
     Micro total() const { return late + rent + energy + moves + hard; }
 };
 
 struct Placement {
-    int job = 0;                 // index into Snapshot::jobs
-    int config = -1;             // index into Job::configs; -1 = cannot be placed (why says it)
-    Seconds start = 0;           // resources are taken from here (boot happens inside, for a node that is down)
-    Seconds end = 0;             // C_j, expected completion
-    std::vector<int> nodes;      // indices into Snapshot::nodes, one per node used, never empty when placed
-    int gpu_index = -1;          // small jobs: which GPU of the node, a hint
-    Cost cost;                   // this job's share
-    std::string why;             // one sentence with the numbers that decided it
+    int job = 0;               // index into Snapshot::jobs
+    std::uint32_t job_id = 0;  // Slurm's: what ties this plan to the next one
+    int config = -1;           // index into Job::configs; -1 = cannot be placed (why says it)
+    Seconds start = 0;         // resources are taken from here (boot happens inside, for a node that is down)
+    Seconds end = 0;           // C_j, expected completion
+    std::vector<int> nodes;    // indices into Snapshot::nodes, one per node used, never empty when placed
+    int gpu_index = -1;        // small jobs: which GPU of the node, a hint
+    Cost cost;                 // this job's share
+    std::string why;           // one sentence with the numbers that decided it
     bool starts_now(Seconds now) const { return config >= 0 && start <= now; }
 };
 
 struct Plan {
     std::vector<Placement> placements;  // one per job, in Snapshot::jobs order, running ones included
     Cost cost;
-    Micro bound = 0;             // proven lower bound on cost.total(); 0 when none
-    double first_plan_s = 0, seconds = 0;   // wall clock, for the log only
-    std::string refine_note;     // what the refinement did, or why it was left out
+    int unplaced = 0;                      // jobs without a configuration; their cost is in no sum
+    Micro bound = 0;                       // proven lower bound on cost.total(); 0 when none
+    double first_plan_s = 0, seconds = 0;  // wall clock, for the log only
+    std::string refine_note;               // what the refinement did, or why it was left out
     double gap() const {
         return cost.total() > 0 ? 1.0 - static_cast<double>(bound) / static_cast<double>(cost.total()) : 0.0;
     }

@@ -9,9 +9,10 @@
 namespace squall {
 
 struct PlanOptions {
-    std::int64_t time_ms = 2000;      // wall clock for everything, the refinement included
+    std::int64_t time_ms = 2000;  // wall clock for everything, the refinement included
     int threads = 1;
     std::uint64_t seed = 1;
+    int rounds = 1 << 30;  // of the local search: the work limit for repeatable plans
     bool improve = true;
     bool refine = true;               // GLPK in a forked child
     bool burst = true;                // false: rented classes are left out
@@ -24,7 +25,7 @@ struct PlanOptions {
 Plan make_plan(const Snapshot& snapshot, const PlanOptions& options, const Plan* previous = nullptr);
 
 // The same workload in plain Slurm order: by release, then id; each job as asked (its first
-// configuration) at the earliest start, with backfill. Used for comparison.
+// configuration that its burst policy allows) at the earliest start, with backfill. Used for comparison.
 Plan fifo_plan(const Snapshot& snapshot);
 
 }  // namespace squall

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where could this job go? Looks at a handful of promising nodes per class and answers the spot that adds least
+// cost. Reads a Schedule, changes nothing.
+#pragma once
+#include <optional>
+
+#include "src/core/bound.h"
+#include "src/core/schedule.h"
+
+namespace squall {
+
+struct FindOptions {
+    const CapacityPrices* prices = nullptr;  // look-ahead: what the capacity is worth to the jobs still to come
+    double price_scale = 1.0;
+    Seconds not_before = 0;  // epoch; with the release, the earliest start
+};
+
+struct Found {
+    Spot spot;
+    double score = 0;  // micro: what it adds, capacity prices included; the least is best
+};
+
+// The best spot of one configuration, or of all allowed ones; nullopt: none fits or may be paid for.
+std::optional<Found> find_spot(const Schedule& schedule, int job, int config, const FindOptions& options);
+std::optional<Found> find_best(const Schedule& schedule, int job, const FindOptions& options);
+
+// May the job use this configuration at all (burst policy, data on site)?
+bool config_allowed(const Schedule& schedule, int job, int config);
+
+}  // namespace squall

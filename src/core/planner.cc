@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "src/core/planner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "src/core/bound.h"
+#include "src/core/construct.h"
+#include "src/core/cost.h"
+#include "src/core/explain.h"
+#include "src/core/improve.h"
+#include "src/core/refine.h"
+
+namespace squall {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// One planning run: the steps of the method in the order they are called.
+class Run {
+  public:
+    Run(const Snapshot& snapshot, const PlanOptions& options) : snapshot_(snapshot), options_(options) {}
+
+    Plan plan(const Plan* previous) {
+        construct_first();
+        if (previous) follow(*previous);
+        if (options_.improve) {
+            learn_prices(0.15);
+            construct_with_prices();
+            improve_until(options_.refine ? 0.75 : 0.85);
+        }
+        if (options_.refine) refine_best();
+        if (options_.improve) learn_prices(1.0);
+        return finish();
+    }
+
+  private:
+    std::int64_t left_ms(double share) const {
+        return std::max<std::int64_t>(0, static_cast<std::int64_t>(share * static_cast<double>(options_.time_ms)) -
+                                             static_cast<std::int64_t>(1000 * seconds_since(started_)));
+    }
+    auto stop_at(double share) const {
+        return [this, share] { return left_ms(share) == 0; };
+    }
+
+    void offer(std::unique_ptr<Schedule> schedule) {
+        if (!best_ || schedule->cost() < best_->cost()) best_ = std::move(schedule);
+    }
+
+    void construct_first() {
+        auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
+        place_in_order(*schedule, order_by_pressure(*schedule), {}, [] { return false; });  // always whole
+        offer(std::move(schedule));
+        first_plan_s_ = seconds_since(started_);
+    }
+
+    // The last plan's choices again, where they still hold: an unchanged world keeps its plan.
+    void follow(const Plan& previous);
+
+    void learn_prices(double share) {
+        BoundOptions bound;
+        bound.time_ms = left_ms(share);
+        bound.max_iterations = 600;
+        bound.incumbent = best_->cost() % Schedule::kUnplacedMicro;
+        for (int j = 0; j < static_cast<int>(snapshot_.jobs.size()); ++j)
+            if (const auto& spot = best_->spot(j)) bound.horizon = std::max(bound.horizon, spot->end);
+        CapacityPrices warm = prices_.prices;
+        bound.warm = warm.rows.empty() ? nullptr : &warm;
+        auto result = lagrangian_bound(snapshot_, bound);
+        if (result.bound >= prices_.bound) prices_ = std::move(result);
+    }
+
+    void construct_with_prices() {
+        for (double scale : {1.0, 0.5})
+            for (double lookahead : {2.0, 0.5, 8.0}) {
+                if (left_ms(0.4) == 0) return;
+                auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
+                FindOptions find;
+                find.prices = &prices_.prices;
+                find.price_scale = scale;
+                if (place_in_order(*schedule, order_by_tardiness_cost(*schedule, lookahead), find, stop_at(0.4)))
+                    offer(std::move(schedule));
+            }
+    }
+
+    void improve_until(double share) {
+        ImproveOptions improve_options;
+        improve_options.seed = options_.seed;
+        improve_options.rounds = options_.rounds;
+        improve_options.stop = stop_at(share);
+        improve_options.prices = &prices_.prices;
+        improve(*best_, improve_options);
+    }
+
+    void refine_best() {
+        RefineOptions refine_options;
+        refine_options.time_ms = std::max<std::int64_t>(50, left_ms(0.95));
+        refine_options.mem_mb = options_.glpk_mem_mb;
+        note_ = refine(*best_, refine_options);
+    }
+
+    Plan finish() {
+        Plan plan = to_plan(*best_);
+        explain(*best_, plan, 200);
+        plan.bound = std::min(prices_.bound, plan.cost.total());
+        plan.first_plan_s = first_plan_s_;
+        plan.seconds = seconds_since(started_);
+        plan.refine_note = note_;
+        return plan;
+    }
+
+    const Snapshot& snapshot_;
+    const PlanOptions& options_;
+    Clock::time_point started_ = Clock::now();
+    std::unique_ptr<Schedule> best_;
+    BoundResult prices_;
+    double first_plan_s_ = 0;
+    std::string note_;
+};
+
+void Run::follow(const Plan& previous) {
+    auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
+    std::vector<std::pair<Seconds, int>> order;  // (start last time, job)
+    for (int j = 0; j < static_cast<int>(snapshot_.jobs.size()); ++j) {
+        if (schedule->spot(j)) continue;
+        auto was = std::find_if(previous.placements.begin(), previous.placements.end(),
+                                [&](const Placement& p) { return p.job_id == snapshot_.jobs[j].id && p.config >= 0; });
+        order.emplace_back(was == previous.placements.end() ? kForever : was->start, j);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [start, j] : order)
+        if (auto found = find_best(*schedule, j, {})) schedule->place(j, found->spot);
+    if (schedule->cost() <= best_->cost()) best_ = std::move(schedule);
+}
+
+}  // namespace
+
+Plan make_plan(const Snapshot& snapshot, const PlanOptions& options, const Plan* previous) {
+    return Run(snapshot, options).plan(previous);
+}
+
+Plan fifo_plan(const Snapshot& snapshot) {
+    Schedule schedule(snapshot, true);
+    for (int job : order_by_release(schedule))
+        for (int c = 0; c < static_cast<int>(snapshot.jobs[job].configs.size()); ++c)
+            if (config_allowed(schedule, job, c)) {
+                if (auto found = find_spot(schedule, job, c, {})) schedule.place(job, found->spot);
+                break;
+            }
+    Plan plan = to_plan(schedule);
+    explain(schedule, plan, 0);
+    return plan;
+}
+
+}  // namespace squall

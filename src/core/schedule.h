@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A plan under construction: every job's spot, every touched node's load, and the cost of it all, kept up to date as
+// spots are taken and given back. The planner's one mutable state; construct, improve and refine work on it.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "src/core/class_index.h"
+#include "src/core/plan.h"
+
+namespace squall {
+
+// Where and when a job could run.
+struct Spot {
+    int config = -1;
+    Seconds start = 0, ready = 0, end = 0;  // ready: run begins (boot done); end: C_j
+    std::vector<int> nodes;
+    int gpu_index = -1;
+    Micro nodes_cost = 0;  // rent and energy that it adds
+    Micro late = 0;        // tardiness and hard due date penalty
+    Micro total() const { return nodes_cost + late; }
+};
+
+class Schedule {
+  public:
+    // Takes up the fixed load, the running jobs and, where they still fit, the pinned ones. burst = false: no
+    // new load on rented nodes.
+    Schedule(const Snapshot& snapshot, bool burst);
+
+    const Snapshot& snapshot() const { return *snapshot_; }
+    bool burst() const { return burst_; }
+    const ClassIndex& index(int class_id) const { return indices_[class_id]; }
+    // The node's load; one without items where nothing touched it yet.
+    NodePlan plan_of(int node) const;
+    const NodePlan* touched(int node) const { return plans_[node].get(); }
+
+    const std::optional<Spot>& spot(int job) const { return spots_[job]; }
+    bool fixed(int job) const { return fixed_[job]; }  // running or pinned: not the search's to move
+    void place(int job, const Spot& spot);
+    // Gives back the job's spot and those of all jobs that build on it (they use a node that this job booted).
+    // Returns all jobs that lost their spot, this one included.
+    std::vector<int> eject(int job);
+
+    Micro cost() const { return late_ + nodes_cost_ + unplaced_ * kUnplacedMicro; }
+    Micro late_of(int job, Seconds end) const;
+    Micro rent() const { return rent_; }
+    // Would the site's budgets, caps over classes and the job's own limit bear it?
+    bool affordable(int job, const Spot& spot) const;
+    bool groups_bear(const Spot& spot, int class_id) const;
+    // Times at which a capacity group of the class gives a node back, after `from`.
+    std::vector<Seconds> group_releases(int class_id, Seconds from) const;
+
+    // A job without a spot must cost more than any lateness.
+    static constexpr Micro kUnplacedMicro = INT64_C(1) << 50;
+
+  private:
+    void take_fixed_load();
+    void take_running();
+    void take_pinned();
+    NodePlan& touch(int node);
+    ClassIndex::Kind kind_of(int node) const;
+    void change_node(int node, Micro before, const NodePlan& plan);
+
+    const Snapshot* snapshot_;
+    bool burst_;
+    std::vector<ClassIndex> indices_;
+    std::vector<std::unique_ptr<NodePlan>> plans_;  // by node, null where untouched
+    std::vector<std::vector<int>> groups_of_;       // by class
+    std::vector<std::vector<int>> group_nodes_;     // by group: touched nodes
+    std::vector<std::optional<Spot>> spots_;
+    std::vector<bool> fixed_;
+    Micro late_ = 0, nodes_cost_ = 0, rent_ = 0;
+    Micro unplaced_ = 0;
+};
+
+// Length of a run: stage-in and what is left of it. Uses the high quantile where `high`.
+Seconds run_length(const Job& job, const Config& config);
+
+NodeWant want_of(const Config& config);
+
+// A running job's end: as expected, or where it is overdue a tenth of its time so far from now on (5 s at least).
+Seconds running_end(const Snapshot& snapshot, const Job& job);
+
+}  // namespace squall
