@@ -14,18 +14,18 @@ namespace squall {
 
 // NodeClass=NAME Nodes=… : a NodeClass of the model plus what only the configuration knows.
 struct NodeClassConf {
-    NodeClass spec;                      // counts may be 0 here; the reader fills them from Slurm
-    std::vector<std::string> nodes;      // expanded hostlist
-    std::string driver;                  // rented: cloud driver, "local" …
+    NodeClass spec;                                     // counts may be 0 here; the reader fills them from Slurm
+    std::vector<std::string> nodes;                     // expanded hostlist
+    std::string driver;                                 // rented: cloud driver, "local" …
     std::map<std::string, std::string> driver_options;  // Driver.Key=Value, untouched
     int line = 0;
 };
 
 struct PartitionConf {
     std::string name;
-    bool manage_all = false;             // Manage=all: every GPU job is Squall's; Manage=due: those with a due date
-    std::string burst_to;                // partition that holds the rented nodes
-    Micro late_micro_h = 0;              // default --late-cost
+    bool manage_all = false;  // Manage=all: every GPU job is Squall's; Manage=due: those with a due date
+    std::string burst_to;     // partition that holds the rented nodes
+    Micro late_micro_h = 0;   // default --late-cost
 };
 
 struct ProfileConf {
@@ -40,24 +40,24 @@ struct GroupConf {
 };
 
 struct Conf {
-    std::string path;                    // of the file read
+    std::string path;  // of the file read
     std::string currency = "EUR";
-    std::string state_dir = "/var/lib/squall";   // StateDir: ledger.db, sockets, locks
-    std::string log_dir = "/var/log/squall";     // LogDir: squalld.log, squall-cloudd.log
-    std::string program_dir;             // ProgramDir: where squalld and squall-cloudd are; default compiled in
-    int log_level = 3;                   // LogLevel: error=1 warning=2 info=3 debug=4
-    std::int64_t plan_time_ms = 2000;    // PlanTime
+    std::string state_dir = "/var/lib/squall";  // StateDir: ledger.db, sockets, locks
+    std::string log_dir = "/var/log/squall";    // LogDir: squalld.log, squall-cloudd.log
+    std::string program_dir;                    // ProgramDir: where squalld and squall-cloudd are; default compiled in
+    int log_level = 3;                          // LogLevel: error=1 warning=2 info=3 debug=4
+    std::int64_t plan_time_ms = 2000;           // PlanTime
     int threads = 1;
     std::uint64_t seed = 1;
-    Seconds interval_s = 60;             // Interval: replan at least this often
-    std::int64_t poll_ms = 1000;         // PollInterval: ask Slurm for changes this often
-    Seconds dead_man_s = 300;            // DeadManTime
-    Seconds park_s = 300;                // ParkTime: a new job's begin time is now + this until it is planned
-    bool backfill = true;                // Backfill: chain sched/backfill
-    bool dry_run = false;                // DryRun
-    int scaling_pct = 90;                // ScalingEfficiency: speed-up kept per doubling when --runtime says nothing
-    Micro budget_day_micro = 0;          // BudgetDay, 0 = none
-    Micro budget_month_micro = 0;        // BudgetMonth
+    Seconds interval_s = 60;       // Interval: replan at least this often
+    std::int64_t poll_ms = 1000;   // PollInterval: ask Slurm for changes this often
+    Seconds dead_man_s = 300;      // DeadManTime
+    Seconds park_s = 300;          // ParkTime: a new job's begin time is now + this until it is planned
+    bool backfill = true;          // Backfill: chain sched/backfill
+    bool dry_run = false;          // DryRun
+    int scaling_pct = 90;          // ScalingEfficiency: speed-up kept per doubling when --runtime says nothing
+    Micro budget_day_micro = 0;    // BudgetDay, 0 = none
+    Micro budget_month_micro = 0;  // BudgetMonth
     std::vector<NodeClassConf> classes;
     std::vector<PartitionConf> partitions;
     std::vector<ProfileConf> profiles;
@@ -70,8 +70,8 @@ struct Conf {
 };
 
 struct ConfResult {
-    Conf conf;                           // defaults where errors left a key unset
-    std::vector<std::string> errors;     // "FILE:LINE: Key=Value: what is wrong; what to write"
+    Conf conf;                        // defaults where errors left a key unset
+    std::vector<std::string> errors;  // "FILE:LINE: Key=Value: what is wrong; what to write"
     std::vector<std::string> warnings;
 };
 ConfResult read_conf(const std::string& path);

@@ -5,20 +5,12 @@
 
 #include <algorithm>
 
+#include "src/core/amount.h"
 #include "src/core/configs.h"
 #include "src/core/find.h"
 
 namespace squall {
 namespace {
-
-std::string money(Micro amount) { return fmt::format("{:.2f}", static_cast<double>(amount) / 1e6); }
-
-std::string duration(Seconds s) {
-    if (s < 120) return fmt::format("{} s", s);
-    if (s < 2 * kHour) return fmt::format("{} min", (s + 30) / 60);
-    if (s < 2 * kDay) return fmt::format("{}.{} h", s / kHour, s % kHour * 10 / kHour);
-    return fmt::format("{}.{} days", s / kDay, s % kDay * 10 / kDay);
-}
 
 // HH:MM:SS of the site's day, with the number of days ahead where it is not today.
 std::string clock_time(const Snapshot& snapshot, Seconds at) {
@@ -31,14 +23,14 @@ std::string clock_time(const Snapshot& snapshot, Seconds at) {
 std::string lateness(const Snapshot& snapshot, const Job& job, Seconds end) {
     if (!job.due) return fmt::format("done {}", clock_time(snapshot, end));
     Seconds slack = *job.due - end;
-    if (slack >= 0) return fmt::format("done {}, {} before due", clock_time(snapshot, end), duration(slack));
-    return fmt::format("done {}, {} late", clock_time(snapshot, end), duration(-slack));
+    if (slack >= 0) return fmt::format("done {}, {} before due", clock_time(snapshot, end), format_duration(slack));
+    return fmt::format("done {}, {} late", clock_time(snapshot, end), format_duration(-slack));
 }
 
 std::string cost_words(const Cost& cost) {
     std::string text;
     auto add = [&](Micro amount, const char* what) {
-        if (amount > 0) text += fmt::format("{}{} {}", text.empty() ? "" : " + ", money(amount), what);
+        if (amount > 0) text += fmt::format("{}{} {}", text.empty() ? "" : " + ", format_amount(amount), what);
     };
     add(cost.late, "lateness");
     add(cost.rent, "rent");
@@ -64,7 +56,7 @@ std::string alternative(const Schedule& schedule, const Placement& p) {
     const auto& config = job.configs[best->spot.config];
     return fmt::format("; {} {} would be {} at a cost of {}", rented ? "waiting for" : "renting",
                        describe_config(snapshot.classes[config.class_id], config),
-                       lateness(snapshot, job, best->spot.end), money(best->spot.total()));
+                       lateness(snapshot, job, best->spot.end), format_amount(best->spot.total()));
 }
 
 std::string reason_unplaced(const Schedule& schedule, const Job& job) {
@@ -77,7 +69,7 @@ std::string reason_unplaced(const Schedule& schedule, const Job& job) {
     if (!any) return "its burst policy leaves no node class that can run it";
     if (job.max_cost_micro)
         return fmt::format("no configuration fits within its maximum cost of {} or the site's budgets",
-                           money(*job.max_cost_micro));
+                           format_amount(*job.max_cost_micro));
     return "no configuration fits the nodes in service and the site's budgets";
 }
 
