@@ -62,6 +62,8 @@ class Driver {
     virtual ListResult list() = 0;  // all of ours, in any state but gone
     // Success: the cloud has taken the order; list() tells when it is done. Idempotent; already gone is success.
     virtual Error terminate(const std::string& instance_id) = 0;
+    // How often list() is to be asked; busy: while instances come or go.
+    virtual Seconds list_every_s(bool busy) const { return busy ? 5 : 30; }
 };
 
 }  // namespace squall::cloud

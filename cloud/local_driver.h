@@ -27,6 +27,7 @@ class LocalDriver : public Driver {
     LaunchResult launch(const LaunchSpec& spec) override;
     ListResult list() override;
     Error terminate(const std::string& instance_id) override;
+    Seconds list_every_s(bool busy) const override { return busy ? 1 : 2; }
 
   private:
     std::string folder_of(const std::string& id) const { return root_ + "/instances/" + id; }

@@ -6,22 +6,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 
+#include "src/core/amount.h"
+
 namespace squall::cloud {
-namespace {
-
-Seconds unit_s(const std::string& suffix) {
-    if (suffix.empty() || suffix == "s") return 1;
-    if (suffix == "m") return 60;
-    if (suffix == "h") return kHour;
-    return suffix == "d" ? kDay : 0;
-}
-
-}  // namespace
-
 std::string option_text(const Options& options, const std::string& key, const std::string& fallback) {
     for (const auto& [name, value] : options)
         if (strcasecmp(name.c_str(), key.c_str()) == 0) return value;
@@ -32,12 +23,9 @@ std::string option_seconds(const Options& options, const std::string& key, Secon
     std::string text = option_text(options, key, "");
     *value = fallback;
     if (text.empty()) return "";
-    Seconds number = 0;
-    auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
-    Seconds unit = unit_s(text.substr(static_cast<std::size_t>(end - text.data())));
-    if (bad != std::errc() || number < 0 || number > kForever / kDay || unit == 0)
-        return fmt::format("Driver.{}={}: write a time, like 90, 90s, 5m or 2h", key, text);
-    *value = number * unit;
+    std::optional<Seconds> parsed = parse_duration(text);
+    if (!parsed) return fmt::format("Driver.{}={}: write a time, like 90, 90s, 5m or 2h", key, text);
+    *value = *parsed;
     return "";
 }
 

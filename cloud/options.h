@@ -13,7 +13,7 @@ using Options = std::map<std::string, std::string>;
 
 std::string option_text(const Options& options, const std::string& key, const std::string& fallback);
 
-// "" or "Driver.KEY=VALUE: what to write". Takes 90, 90s, 5m, 2h, 1d.
+// "" or "Driver.KEY=VALUE: what to write". Takes what parse_duration() takes.
 std::string option_seconds(const Options& options, const std::string& key, Seconds fallback, Seconds* value);
 
 // An absolute path as it is, a name from PATH or the usual folders for daemons (a daemon of slurmctld's may have no

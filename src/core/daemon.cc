@@ -26,18 +26,6 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kLockRetry{100};
 
-// slurmctld closes 0–2 for what it spawns: without this the first socket opened would become "stderr".
-void ensure_standard_fds() {
-    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) >= 0) continue;
-        int opened = open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
-        if (opened >= 0 && opened != fd) {
-            dup2(opened, fd);
-            close(opened);
-        }
-    }
-}
-
 sigset_t signal_set(std::initializer_list<int> signals) {
     sigset_t set;
     sigemptyset(&set);
@@ -190,6 +178,17 @@ void reset_signals_in_child() {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void ensure_standard_fds() {
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0) continue;
+        int opened = open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+        if (opened >= 0 && opened != fd) {
+            dup2(opened, fd);
+            close(opened);
+        }
+    }
 }
 
 std::string make_directory(const std::string& path) {

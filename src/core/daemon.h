@@ -79,6 +79,10 @@ class Daemon {
 // mask cannot be stopped with SIGTERM.
 void reset_signals_in_child();
 
+// Gives descriptors 0–2 something to be: slurmctld closes them for what it spawns, and without this the first socket or
+// file opened would become "stderr". Daemon does it; programs without a Daemon call it first of all.
+void ensure_standard_fds();
+
 // mkdir -p of the last component only, mode 0755; "" or a message naming the path.
 std::string make_directory(const std::string& path);
 

@@ -102,6 +102,10 @@ struct Lease {
     Seconds state_at = 0;     // when it came into this state
     Seconds planned_end = 0;  // until when its jobs are planned to hold it: what a budget must cover; 0 = not known
     bool tell_slurm = false;  // it ends before Slurm asked for that: the node must be powered down in Slurm
+    // Rent from its launch to `end`; 0 when it was never launched.
+    Micro rent_until(Seconds end) const {
+        return launched_at == 0 ? 0 : lease_cost(price_micro_h, billing_step_s, billing_min_s, launched_at, end);
+    }
     bool open() const { return state != LeaseState::closed && state != LeaseState::failed; }
 };
 

@@ -48,17 +48,11 @@ auto block_fields(Row& r) {
 }
 
 Micro rent_of(const Lease& lease, Seconds since, Seconds now) {
-    if (lease.launched_at == 0) return 0;
-    auto until = [&](Seconds end) {
-        return lease.launched_at == 0
-                   ? 0
-                   : lease_cost(lease.price_micro_h, lease.billing_step_s, lease.billing_min_s, lease.launched_at, end);
-    };
     Seconds end = lease.released_at != 0 ? lease.released_at : now;
     if (end < since) return 0;
-    Micro whole = lease.open() ? until(end) : lease.cost;
+    Micro whole = lease.open() ? lease.rent_until(end) : lease.cost;
     // What was already owed at `since` belongs to the time before it.
-    Micro before = lease.launched_at < since ? until(since) : 0;
+    Micro before = lease.launched_at < since ? lease.rent_until(since) : 0;
     return std::max<Micro>(0, whole - before);
 }
 

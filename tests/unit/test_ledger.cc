@@ -149,7 +149,8 @@ START_TEST(leases_of_a_node_are_numbered_and_one_is_open) {
 END_TEST
 
 START_TEST(rent_is_rounded_up_to_step_and_minimum) {
-    ck_assert_int_eq(lease_cost(3600000, 1, 0, 0, 500), 0);
+    ck_assert_int_eq(lease_of("c1").rent_until(500), 0);
+    ck_assert_int_eq(lease_of("c1", 3600000, 100).rent_until(110), 10000);
     ck_assert_int_eq(lease_cost(3600000, 1, 0, 100, 110), 10000);
     ck_assert_int_eq(lease_cost(3600000, 60, 0, 100, 161), 120000);
     ck_assert_int_eq(lease_cost(3600000, 60, 0, 100, 160), 60000);

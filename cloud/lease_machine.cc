@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tick and the first half of a lease's life: see lease_machine.h. Its end is in lease_ending.cc, what belongs to no
+// lease in lease_strays.cc.
+#include "cloud/lease_machine.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cloud/caps.h"
+#include "cloud/power_queue.h"
+
+namespace squall::cloud {
+namespace {
+
+constexpr Seconds kLongestRetryS = 30;
+constexpr int kAbsencesToBelieve = 2;
+
+std::string clock_text(Seconds at) { return fmt::format("{:%F %T}", fmt::localtime(static_cast<std::time_t>(at))); }
+
+}  // namespace
+
+LeaseMachine::LeaseMachine(Tools tools, Fleet fleet)
+    : tools_(std::move(tools)),
+      fleet_(std::move(fleet)),
+      book_(tools_.ledger, fleet_.conf().currency, tools_.changed) {}
+
+void LeaseMachine::reload(Fleet fleet) {
+    sightings_.forget_drivers();
+    fleet_ = std::move(fleet);
+}
+
+void LeaseMachine::load_slurm() {
+    std::string error = tools_.slurm.load(nodes_);
+    nodes_known_ = error.empty();
+    if (nodes_known_)
+        conditions_.clear("slurm", "slurmctld answers again");
+    else
+        conditions_.raise("slurm", "slurmctld does not answer; leases go on without it: " + error);
+}
+
+void LeaseMachine::tick(Seconds now) {
+    now_ = now;
+    book_.set_now(now);
+    std::vector<PowerRequest> requests = tools_.ledger.pending_power_requests();
+    load_slurm();
+    take_power_requests(book_, fleet_, requests, nodes_known_ ? &nodes_ : nullptr);
+    open_ = tools_.ledger.open_leases();
+    sightings_.refresh(fleet_, open_, now);
+    for (Lease& lease : open_) {
+        if (tools_.stopping()) return;
+        step(lease);
+    }
+    end_orphans();
+    end_strays();
+    return_nodes();
+    for (auto at = memory_.begin(); at != memory_.end();) {
+        bool open = std::any_of(open_.begin(), open_.end(), [&](const Lease& one) { return one.id == at->first; });
+        at = open ? std::next(at) : memory_.erase(at);
+    }
+}
+
+void LeaseMachine::step(Lease& lease) {
+    switch (lease.state) {
+        case LeaseState::wanted:
+            return step_wanted(lease);
+        case LeaseState::launching:
+            return step_launching(lease);
+        case LeaseState::booting:
+            return step_booting(lease);
+        case LeaseState::ready:
+            return step_ready(lease);
+        case LeaseState::draining:
+            return step_draining(lease);
+        case LeaseState::terminating:
+            return step_terminating(lease);
+        case LeaseState::closed:
+        case LeaseState::failed:
+            return;
+    }
+}
+
+void LeaseMachine::step_wanted(Lease& lease) {
+    // One instance a node: slurmds of two would fight for the name.
+    bool older = std::any_of(open_.begin(), open_.end(), [&](const Lease& other) {
+        return other.node == lease.node && other.generation < lease.generation && other.open();
+    });
+    if (older) return;
+    const RentedClass* rented = fleet_.class_named(lease.class_name);
+    if (!rented) return refuse(lease, "its NodeClass has left squall.conf", "", 0);
+    if (!rented->error.empty()) return refuse(lease, rented->error, "class:" + lease.class_name, rented->block_s);
+    for (const std::string& key : {lease.node, "class:" + lease.class_name})
+        if (auto block = tools_.ledger.block(key); block && block->until > now_)
+            return refuse(
+                lease, fmt::format("{} is not used until {}: {}", key, clock_text(block->until), block->reason), "", 0);
+    Ledger::Batch batch(tools_.ledger);
+    Admission admission = admit(tools_.ledger, lease, rented->spec, fleet_.conf(), now_);
+    if (admission.verdict == Verdict::wait) {
+        conditions_.raise("wait " + name_of(lease),
+                          fmt::format("lease {}: waits: {}", name_of(lease), admission.reason), LogLevel::info);
+        return;
+    }
+    conditions_.clear("wait " + name_of(lease));
+    if (admission.verdict == Verdict::refuse) {
+        // The node, not the class: there may be room again as soon as any lease ends.
+        refuse(lease, admission.reason, lease.node, rented->block_s);
+    } else {
+        lease.attempt = 1;
+        lease.launched_at = now_;
+        book_.move(lease, LeaseState::launching, "");
+    }
+    batch.commit();
+    if (lease.state == LeaseState::launching) step_launching(lease);
+}
+
+void LeaseMachine::step_launching(Lease& lease) {
+    Memory& memory = memory_[lease.id];
+    if (now_ < memory.next_try) return;
+    const RentedClass* rented = fleet_.class_named(lease.class_name);
+    Driver* driver = fleet_.driver_for(lease.class_name, lease.driver);
+    // An earlier process may have launched it: then it must be looked for before it is given up.
+    if (!rented || !driver) return book_.end(lease, "its NodeClass has left squall.conf", true);
+    LaunchSpec spec{lease.node, lease.generation, fmt::format("{}/{}/{}", lease.node, lease.generation, lease.attempt),
+                    lease.class_name, rented->options};
+    LaunchResult result = driver->launch(spec);
+    if (result.error) return launch_failed(lease, result.error);
+    lease.instance_id = result.instance.id;
+    lease.address = result.instance.address;
+    if (result.instance.state == InstanceState::gone || result.instance.state == InstanceState::failed)
+        return book_.end(lease, "the instance ended during its launch: " + result.instance.reason, true);
+    sightings_.start_over(lease);
+    book_.move(lease, LeaseState::booting, "instance " + lease.instance_id);
+}
+
+void LeaseMachine::launch_failed(Lease& lease, const Error& error) {
+    const RentedClass* rented = fleet_.class_named(lease.class_name);
+    std::string reason = fmt::format("{}: {}", to_string(error.kind), error.message);
+    if (error.kind == ErrorClass::throttled || error.kind == ErrorClass::transient) {
+        if (now_ - lease.launched_at <= boot_timeout_s(lease)) {
+            later(lease, kLongestRetryS);
+            conditions_.raise("launch " + name_of(lease),
+                              fmt::format("lease {}: launch is tried again: {}", name_of(lease), reason),
+                              LogLevel::warning);
+            return;
+        }
+        // An instance may exist: it ends like one that does.
+        book_.block("class:" + lease.class_name, rented->block_s, reason);
+        return book_.end(lease, reason, true);
+    }
+    lease.launched_at = 0;  // nothing was made, nothing is paid
+    refuse(lease, reason, "class:" + lease.class_name, rented->block_s);
+}
+
+// Ends a lease without an instance.
+void LeaseMachine::refuse(Lease& lease, const std::string& reason, const std::string& block_key, Seconds block_s) {
+    if (!block_key.empty()) book_.block(block_key, block_s, reason);
+    book_.end(lease, reason, true);
+}
+
+void LeaseMachine::step_booting(Lease& lease) {
+    const RentedClass* rented = fleet_.class_named(lease.class_name);
+    Seconds block_s = rented ? rented->block_s : 60;
+    if (auto instance = sightings_.instance(lease)) tell_address(lease, *instance);
+    if (lost(lease, false)) return book_.block(lease.node, block_s, lease.reason);
+    if (nodes_known_ && slurm_node(lease.node).usable()) {
+        lease.ready_at = now_;
+        book_.unblock(lease.node);
+        book_.unblock("class:" + lease.class_name);
+        return book_.move(lease, LeaseState::ready, fmt::format("up after {} s", now_ - lease.launched_at));
+    }
+    if (left_by_slurm(lease)) return;
+    if (now_ - lease.launched_at <= boot_timeout_s(lease)) return;
+    std::string reason = fmt::format("not registered in Slurm {} s after its launch", now_ - lease.launched_at);
+    book_.block(lease.node, block_s, reason);
+    book_.end(lease, reason, true);
+}
+
+void LeaseMachine::step_ready(Lease& lease) {
+    if (lost(lease, true) || left_by_slurm(lease) || !nodes_known_) return;
+    const RentedClass* rented = fleet_.class_named(lease.class_name);
+    const SlurmNode& node = slurm_node(lease.node);
+    Memory& memory = memory_[lease.id];
+    if (!node.down || node.powering_up || node.powering_down) {
+        memory.down_since = 0;
+        return;
+    }
+    if (memory.down_since == 0) memory.down_since = now_;
+    if (now_ - memory.down_since >= (rented ? rented->dead_s : 120))
+        book_.end(lease, fmt::format("DOWN in Slurm for {} s", now_ - memory.down_since), true);
+}
+
+void LeaseMachine::tell_address(Lease& lease, const Instance& instance) {
+    if (instance.address.empty()) return;
+    Memory& memory = memory_[lease.id];
+    if (lease.address != instance.address) {
+        lease.address = instance.address;
+        memory.address_told = false;
+        book_.save(lease);
+    }
+    if (memory.address_told || !nodes_known_) return;
+    std::string key = "address " + lease.node, error = tools_.slurm.set_address(lease.node, lease.address);
+    memory.address_told = error.empty();
+    if (error.empty())
+        conditions_.clear(key);
+    else
+        conditions_.raise(key, fmt::format("NodeAddr={} cannot be set: {}", lease.address, error));
+}
+
+// Has the instance died or vanished? Then the lease ends.
+bool LeaseMachine::lost(Lease& lease, bool serving) {
+    auto instance = sightings_.instance(lease);
+    std::string why;
+    if (instance && (instance->state == InstanceState::failed || instance->state == InstanceState::gone))
+        why = instance->reason.empty() ? "it failed" : instance->reason;
+    else if (instance && instance->state == InstanceState::stopping)
+        why = "something else stopped it";
+    else if (sightings_.absences(lease) >= kAbsencesToBelieve)
+        why = "it is no longer in the cloud's list";
+    if (why.empty()) return false;
+    book_.end(lease, fmt::format("the instance died while {}: {}", serving ? "in use" : "booting", why), true);
+    return true;
+}
+
+// Does Slurm hold the node for powered down although no suspend arrived (its hook could not write)? Then nobody would
+// ever end this lease.
+bool LeaseMachine::left_by_slurm(Lease& lease) {
+    Memory& memory = memory_[lease.id];
+    if (!nodes_known_ || !slurm_node(lease.node).powered_down) {
+        memory.off_since = 0;
+        return false;
+    }
+    if (memory.off_since == 0) memory.off_since = now_;
+    if (now_ - memory.off_since < tools_.patience_s) return false;
+    book_.end(lease, "Slurm holds the node for powered down", false);
+    return true;
+}
+
+const SlurmNode& LeaseMachine::slurm_node(const std::string& name) const {
+    static const SlurmNode kOff = [] {
+        SlurmNode off;
+        off.powered_down = true;
+        return off;
+    }();
+    auto at = nodes_.find(name);
+    return at == nodes_.end() ? kOff : at->second;
+}
+
+bool LeaseMachine::has_open_lease(const std::string& node) const {
+    return std::any_of(open_.begin(), open_.end(), [&](const Lease& one) { return one.node == node && one.open(); });
+}
+
+Seconds LeaseMachine::boot_timeout_s(const Lease& lease) const {
+    const RentedClass* rented = fleet_.class_named(lease.class_name);
+    return rented ? rented->boot_timeout_s : RentedClass{}.boot_timeout_s;
+}
+
+// Doubling waits between tries of the same call.
+void LeaseMachine::later(const Lease& lease, Seconds longest_s) {
+    Memory& memory = memory_[lease.id];
+    memory.next_try = now_ + std::min<Seconds>(longest_s, Seconds{1} << std::min(memory.tries, 10));
+    memory.tries++;
+}
+
+}  // namespace squall::cloud
