@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "plugin/child_watch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/slurm_symbols.h"
+
+extern char** environ;
+
+namespace squall::plugin {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kChildLifeline = 3;
+constexpr auto kLongestBackOff = 60000ms;
+constexpr auto kStable = 60s;  // having lived this long, it starts again at once
+
+// slurmctld blocks most signals in every thread: the child gets an empty mask and default handlers, or it could not
+// be stopped. Of the files it gets the lifeline alone.
+int spawn_on_lifeline(const std::string& program, const std::string& conf, int lifeline_fd, pid_t* pid) {
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    for (int fd = 0; fd < 3; ++fd)
+        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, lifeline_fd, kChildLifeline);
+    posix_spawn_file_actions_addclosefrom_np(&files, kChildLifeline + 1);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+
+    std::vector<std::string> words{program, "-f", conf, "--lifeline-fd", std::to_string(kChildLifeline)};
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    std::string slurm_conf_variable = std::string("SLURM_CONF=") + (slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "");
+    std::vector<char*> environment;
+    for (char** e = environ; *e; ++e)
+        if (strncmp(*e, "SLURM_CONF=", 11) != 0) environment.push_back(*e);
+    if (slurm_conf.slurm_conf) environment.push_back(slurm_conf_variable.data());
+    environment.push_back(nullptr);
+    int error = posix_spawn(pid, program.c_str(), &files, &attributes, argv.data(), environment.data());
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+std::string how_it_ended(int status) {
+    if (WIFSIGNALED(status)) return std::string("killed by signal ") + std::to_string(WTERMSIG(status));
+    return std::string("exited with ") + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+void ChildWatch::tick(const std::string& program_dir, const std::string& conf, int lifeline_fd) {
+    if (pid_ > 0) reap();
+    if (pid_ < 0 && Clock::now() >= next_start_) spawn(program_dir, conf, lifeline_fd);
+}
+
+void ChildWatch::spawn(const std::string& program_dir, const std::string& conf, int lifeline_fd) {
+    auto program = program_dir + "/" + name_;
+    int error = spawn_on_lifeline(program, conf, lifeline_fd, &pid_);
+    started_ = Clock::now();
+    if (error == 0) {
+        slurm_info("sched/squall: started %s, pid %d", program.c_str(), static_cast<int>(pid_));
+        return;
+    }
+    pid_ = -1;
+    next_start_ = started_ + back_off_;
+    back_off_ = std::min<std::chrono::milliseconds>(back_off_ * 2, kLongestBackOff);
+    if (last_error_ != strerror(error)) {  // once per change
+        last_error_ = strerror(error);
+        slurm_error(
+            "sched/squall: cannot start %s: %s; parked jobs become eligible by themselves. Is ProgramDir right in %s?",
+            program.c_str(), last_error_.c_str(), conf.c_str());
+    }
+}
+
+void ChildWatch::reap() {
+    int status = 0;
+    pid_t got = waitpid(pid_, &status, WNOHANG);
+    if (got == 0 || (got < 0 && errno == EINTR)) return;
+    auto lived = Clock::now() - started_;
+    if (lived >= kStable) back_off_ = 200ms;
+    next_start_ = Clock::now() + back_off_;
+    slurm_error("sched/squall: %s (pid %d) %s after %lld s; starting it again in %lld ms", name_.c_str(),
+                static_cast<int>(pid_), got > 0 ? how_it_ended(status).c_str() : "is gone",
+                static_cast<long long>(std::chrono::duration_cast<std::chrono::seconds>(lived).count()),
+                static_cast<long long>(back_off_.count()));
+    // Short lives in a row back off; one kill now and then does not keep the planner away for long.
+    back_off_ = lived >= 2s ? 200ms : std::min<std::chrono::milliseconds>(back_off_ * 2, kLongestBackOff);
+    pid_ = -1;
+}
+
+void ChildWatch::stop() {
+    if (pid_ <= 0) return;
+    auto begun = Clock::now();
+    int sent = 0;
+    while (true) {
+        pid_t got = waitpid(pid_, nullptr, WNOHANG);
+        if (got == pid_ || (got < 0 && errno != EINTR)) break;
+        auto waited = Clock::now() - begun;
+        if (waited > 3s && sent == 0) kill(pid_, sent = SIGTERM);
+        if (waited > 5s && sent == SIGTERM) kill(pid_, sent = SIGKILL);
+        std::this_thread::sleep_for(20ms);
+    }
+    pid_ = -1;
+}
+
+}  // namespace squall::plugin

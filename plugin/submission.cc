@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "plugin/submission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "src/core/request.h"
+
+namespace squall::plugin {
+namespace {
+
+constexpr std::string_view kCommentPrefix = "squall:";
+constexpr std::string_view kOptionPrefix = "_SLURM_SPANK_OPTION_squall_";
+
+Verdict refuse(std::string message) { return {true, false, "squall: " + std::move(message)}; }
+
+std::string underscored(std::string name) {
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+// Options that came through spank_squall.so: Slurm writes '-' as '_' there.
+std::string read_options(Request& request, const job_desc_msg_t& job, Seconds now) {
+    for (uint32_t i = 0; i < job.spank_job_env_size; ++i) {
+        std::string_view entry = job.spank_job_env[i] ? job.spank_job_env[i] : "";
+        if (entry.substr(0, kOptionPrefix.size()) != kOptionPrefix) continue;
+        entry.remove_prefix(kOptionPrefix.size());
+        auto equal = entry.find('=');
+        auto value = equal == entry.npos ? std::string_view() : entry.substr(equal + 1);
+        for (const auto& spec : option_specs()) {
+            if (underscored(spec.name) != entry.substr(0, equal)) continue;
+            if (spec.arg_optional && value == "(null)") value = "";
+            if (auto error = set_option(request, spec.name, value, now); !error.empty()) return error;
+        }
+    }
+    return "";
+}
+
+// The same words in --comment, for front ends that cannot pass options. Options win over the comment.
+std::string read_comment(Request& request, const char* comment, Seconds now) {
+    std::string_view text = comment ? comment : "";
+    if (text.substr(0, kCommentPrefix.size()) != kCommentPrefix) return "";
+    text.remove_prefix(kCommentPrefix.size());
+    auto error = parse_words(request, text, now);
+    return error.empty() ? "" : fmt::format("--comment=\"squall: …\": {}", error);
+}
+
+bool names_gpus(const char* tres) {
+    return tres && (strstr(tres, "gpu") || strstr(tres, "shard") || strstr(tres, "mps"));
+}
+
+bool asks_whole_gpus(const job_desc_msg_t& job) {
+    for (const char* tres : {job.tres_per_job, job.tres_per_node, job.tres_per_socket, job.tres_per_task})
+        if (tres && strstr(tres, "gpu")) return true;
+    return false;
+}
+
+bool asks_gpus(const job_desc_msg_t& job) {
+    return names_gpus(job.tres_per_job) || names_gpus(job.tres_per_node) || names_gpus(job.tres_per_socket) ||
+           names_gpus(job.tres_per_task);
+}
+
+bool has_deadline(const job_desc_msg_t& job) {
+    return job.deadline != 0 && job.deadline != static_cast<time_t>(NO_VAL);
+}
+
+// What does not go together, and what to write instead; "" = fine.
+std::string check_together(const Conf& conf, const Request& r, const job_desc_msg_t& job) {
+    if (r.gpu_share_pct > 0 && asks_whole_gpus(job))
+        return fmt::format("--gpu-share={}% and whole GPUs in one job: leave out --gres/--gpus, or --gpu-share",
+                           r.gpu_share_pct);
+    if (r.gpu_share_pct > 0 && !r.gpu_counts.empty()) return "--gpu-share and --gpu-range in one job: leave one out";
+    if (r.late_micro_h && !r.due) return "--late-cost says what being late costs: add --due=TIME, such as --due=18:00";
+    if (!r.profile.empty()) {
+        std::string known;
+        for (const auto& profile : conf.profiles) {
+            if (profile.name == r.profile) return "";
+            known += (known.empty() ? "" : ", ") + profile.name;
+        }
+        return fmt::format("--profile={}: no such profile; {}", r.profile,
+                           known.empty() ? "this site has none, use --runtime" : "write one of " + known);
+    }
+    return "";
+}
+
+bool can_be_planned(const Request& r, const job_desc_msg_t& job) {
+    return asks_gpus(job) || r.gpu_share_pct > 0 || !r.gpu_counts.empty() || !r.runtimes.empty() || !r.profile.empty();
+}
+
+// The first partition of a list that squall.conf knows.
+const PartitionConf* partition_of(const Conf& conf, const std::string& list) {
+    for (std::size_t from = 0; from <= list.size();) {
+        auto end = std::min(list.find(',', from), list.size());
+        if (const auto* p = conf.partition(list.substr(from, end - from))) return p;
+        from = end + 1;
+    }
+    return nullptr;
+}
+
+void park(const Conf& conf, const Request& request, job_desc_msg_t& job, Seconds now) {
+    AdminComment comment;
+    comment.request = request;
+    comment.plan["state"] = "parked";
+    bool begins = job.begin_time != 0 && job.begin_time != static_cast<time_t>(NO_VAL);
+    if (begins) comment.plan["begin"] = std::to_string(job.begin_time);
+    set_text(job.admin_comment, format_admin_comment(comment).c_str());
+    if (conf.dry_run) return;
+    // By its begin time, never by a hold: if Squall dies, the job becomes eligible by itself.
+    job.begin_time = std::max<time_t>(now + conf.park_s, begins ? job.begin_time : 0);
+}
+
+}  // namespace
+
+Verdict take_submission(const Conf& conf, const std::string& default_partition, job_desc_msg_t& job, Seconds now) {
+    Request request;
+    if (auto error = read_comment(request, job.comment, now); !error.empty()) return refuse(error);
+    if (auto error = read_options(request, job, now); !error.empty()) return refuse(error);
+    bool asked = request.any();
+    const auto* partition = partition_of(conf, job.partition && *job.partition ? job.partition : default_partition);
+    if (has_deadline(job) && (partition || request.due)) {
+        if (!request.due) request.due = job.deadline;
+        request.hard = *request.due >= job.deadline;
+    }
+    if (auto error = check_together(conf, request, job); !error.empty()) return refuse(error);
+    bool plannable = can_be_planned(request, job);
+    bool managed = plannable && (request.due || (partition && partition->manage_all));
+    if (!managed && asked && request.due)
+        return refuse("--due needs a job that uses GPUs: add --gres=gpu:1, --gpu-range=1-4 or --gpu-share=25%");
+    if (!managed)
+        return asked ? Verdict{false, false,
+                               "squall: without --due this job is left to Slurm; add --due=TIME to have it planned"}
+                     : Verdict{};
+    if (job.array_inx && *job.array_inx)
+        return {false, false, "squall: job arrays are left to Slurm; the due date is not planned for"};
+    if (format_words(request).size() > kMaxRequestText)
+        return refuse(
+            fmt::format("the request is longer than {} characters; use a profile of squall.conf (--profile) for long "
+                        "--runtime lists",
+                        kMaxRequestText));
+    park(conf, request, job, now);
+    return {false, true, ""};
+}
+
+Verdict take_change(const Conf& conf, job_desc_msg_t& change, Seconds now) {
+    if (change.admin_comment &&
+        std::string_view(change.admin_comment).substr(0, kCommentPrefix.size()) == kCommentPrefix)
+        return refuse("AdminComment is written by Squall alone; use scontrol update Comment=\"squall: …\"");
+    std::string_view comment = change.comment ? change.comment : "";
+    if (comment.substr(0, kCommentPrefix.size()) != kCommentPrefix) return {};
+    Request request;
+    if (auto error = read_comment(request, change.comment, now); !error.empty()) return refuse(error);
+    if (auto error = check_together(conf, request, change); !error.empty()) return refuse(error);
+    AdminComment stored;
+    stored.request = request;
+    stored.plan["state"] = "parked";
+    set_text(change.admin_comment, format_admin_comment(stored).c_str());
+    return {false, true, ""};
+}
+
+}  // namespace squall::plugin
