@@ -46,7 +46,7 @@ class Checker {
             Seconds end = hold.end <= snapshot_.now ? snapshot_.now + 60 : hold.end;
             uses_[hold.node].push_back({std::min(hold.start, hold.end), end, hold.gpus, hold.shards,
                                         hold.shards > 0 ? std::max(0, hold.gpu_index) : -1, hold.cpus, hold.mem_mb, 0,
-                                        false});
+                                        false, true});
         }
     }
 
@@ -80,7 +80,13 @@ class Checker {
         const auto& config = job.configs[p.config];
         for (int n : p.nodes)
             uses_[n].push_back({p.start, p.end, config.gpus, config.shards, config.shards > 0 ? p.gpu_index : -1,
-                                config.cpus, config.mem_mb, job.id, !job.running});
+                                config.cpus, config.mem_mb, job.id, !job.running, job.running || kept_pin(j)});
+    }
+
+    // Released to Slurm already and left where it was.
+    bool kept_pin(int j) const {
+        const auto& job = snapshot_.jobs[j];
+        return job.pinned_config == plan_.placements[j].config && job.pinned_nodes == plan_.placements[j].nodes;
     }
 
     void check_times(int j) {
@@ -93,7 +99,7 @@ class Checker {
                 say("job {}: it is running and would be moved", job.id);
             return;
         }
-        bool pinned = job.pinned_config == p.config && job.pinned_nodes == p.nodes;
+        bool pinned = kept_pin(j);
         if (!pinned && p.start < std::max(snapshot_.now, job.release))
             say("job {}: starts at {}, before {}", job.id, p.start, std::max(snapshot_.now, job.release));
         if (!pinned && job.burst != Burst::automatic && c.rented != (job.burst == Burst::only))
@@ -112,29 +118,52 @@ class Checker {
         if (p.end < least) say("job {}: ends at {}, cannot before {}", job.id, p.end, least);
     }
 
-    void check_caps() {
-        std::vector<std::vector<std::pair<Seconds, int>>> events(snapshot_.classes.size());
-        for (std::size_t n = 0; n < uses_.size(); ++n)
-            for (const auto& lease : checked_leases(snapshot_, static_cast<int>(n), uses_[n])) {
+    using Leased = std::vector<std::pair<Seconds, int>>;  // (time, change in leased nodes)
+
+    // By class; `given`: only what runs, is released or is not Squall's.
+    std::vector<Leased> leased(bool given) const {
+        std::vector<Leased> events(snapshot_.classes.size());
+        for (std::size_t n = 0; n < uses_.size(); ++n) {
+            auto uses = uses_[n];
+            if (given) std::erase_if(uses, [](const CheckedUse& use) { return !use.given; });
+            for (const auto& lease : checked_leases(snapshot_, static_cast<int>(n), uses)) {
                 auto& list = events[snapshot_.nodes[n].class_id];
                 list.emplace_back(lease.launch, 1);
                 list.emplace_back(lease.release, -1);
             }
+        }
+        return events;
+    }
+
+    void check_caps() {
+        auto events = leased(false), given = leased(true);
         for (std::size_t c = 0; c < events.size(); ++c)
             if (snapshot_.classes[c].rented && snapshot_.classes[c].max_nodes > 0)
-                check_cap("class " + snapshot_.classes[c].name, events[c], snapshot_.classes[c].max_nodes);
+                check_cap("class " + snapshot_.classes[c].name, events[c], given[c], snapshot_.classes[c].max_nodes);
         for (const auto& group : snapshot_.groups) {
-            std::vector<std::pair<Seconds, int>> all;
-            for (int c : group.class_ids) all.insert(all.end(), events[c].begin(), events[c].end());
-            check_cap("group " + group.name, all, group.max_nodes);
+            Leased all, fixed;
+            for (int c : group.class_ids) {
+                all.insert(all.end(), events[c].begin(), events[c].end());
+                fixed.insert(fixed.end(), given[c].begin(), given[c].end());
+            }
+            check_cap("group " + group.name, all, fixed, group.max_nodes);
         }
     }
 
-    void check_cap(const std::string& what, std::vector<std::pair<Seconds, int>> events, int cap) {
-        std::sort(events.begin(), events.end());
-        int used = 0;
-        for (const auto& [at, change] : events)
-            if ((used += change) > cap && change > 0) return say("{} at {}: {} nodes used of {}", what, at, used, cap);
+    // A cap that was lowered under what runs already is not the plan's fault, but the plan must add nothing there.
+    void check_cap(const std::string& what, const Leased& events, const Leased& given, int cap) {
+        auto count = [](const Leased& list, Seconds at) {
+            int used = 0;
+            for (const auto& [when, change] : list)
+                if (when <= at) used += change;
+            return used;
+        };
+        for (const auto& [at, change] : events) {
+            if (change < 0) continue;
+            int used = count(events, at);
+            if (used > std::max(cap, count(given, at)))
+                return say("{} at {}: {} nodes used of {}", what, at, used, cap);
+        }
     }
 
     void check_costs() {
@@ -177,14 +206,14 @@ class Checker {
         }
     }
 
-    // Rent of leases that begin before `until`, of running jobs alone or of all.
-    Micro rent_before(Seconds until, bool running_only) const {
+    // Rent of leases that begin before `until`, of running and released jobs alone or of all.
+    Micro rent_before(Seconds until, bool given_only) const {
         Micro sum = 0;
         for (std::size_t n = 0; n < uses_.size(); ++n) {
             if (!class_of(static_cast<int>(n)).rented) continue;
             std::vector<CheckedUse> uses;
             for (const auto& use : uses_[n])
-                if (use.start < until && (!running_only || !use.planned)) uses.push_back(use);
+                if (use.start < until && (!given_only || use.given)) uses.push_back(use);
             sum += checked_rent(snapshot_, static_cast<int>(n), uses);
         }
         return sum;

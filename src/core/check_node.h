@@ -14,6 +14,7 @@ struct CheckedUse {
     std::int64_t mem_mb = 0;
     std::uint32_t job_id = 0;  // 0 = unmanaged
     bool planned = true;       // false: unmanaged or running already, not the plan's fault
+    bool given = false;        // unmanaged, running, or released and left where it was: committed already
 };
 
 struct CheckedLease {

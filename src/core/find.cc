@@ -38,6 +38,22 @@ class Finder {
         return best_;
     }
 
+    std::optional<Found> same(const Spot& was) {
+        Spot spot = was;
+        spot.start = spot.ready = std::max(was.start, from_);
+        spot.nodes_cost = spot.late = 0;
+        for (int n : spot.nodes) {
+            auto plan = schedule_.plan_of(n);
+            if (!schedule_.usable(n) || !plan.appendable(spot.start)) return {};
+            spot.ready = std::max(spot.ready, plan.ready_at(spot.start));
+        }
+        spot.end = spot.ready + length_;
+        for (int n : spot.nodes)
+            if (!schedule_.plan_of(n).fits(want_, spot.start, spot.end, spot.gpu_index)) return {};
+        if (schedule_.groups_bear(spot, config_.class_id)) price(spot);
+        return best_;
+    }
+
   private:
     int gpus() const { return std::max(1, config_.gpus); }
 
@@ -209,6 +225,18 @@ bool config_allowed(const Schedule& schedule, int job, int config) {
 
 std::optional<Found> find_spot(const Schedule& schedule, int job, int config, const FindOptions& options) {
     return Finder(schedule, job, config, options).run();
+}
+
+std::optional<Found> find_same(const Schedule& schedule, int job, const Spot& spot) {
+    const auto& snapshot = schedule.snapshot();
+    const auto& configs = snapshot.jobs[job].configs;
+    if (spot.config < 0 || spot.config >= static_cast<int>(configs.size())) return {};
+    const auto& config = configs[spot.config];
+    if (!config_allowed(schedule, job, spot.config) || static_cast<int>(spot.nodes.size()) != config.nodes) return {};
+    for (int n : spot.nodes)
+        if (n < 0 || n >= static_cast<int>(snapshot.nodes.size()) || snapshot.nodes[n].class_id != config.class_id)
+            return {};
+    return Finder(schedule, job, spot.config, {}).same(spot);
 }
 
 std::optional<Found> find_best(const Schedule& schedule, int job, const FindOptions& options) {

@@ -24,6 +24,9 @@ struct Found {
 std::optional<Found> find_spot(const Schedule& schedule, int job, int config, const FindOptions& options);
 std::optional<Found> find_best(const Schedule& schedule, int job, const FindOptions& options);
 
+// Exactly this configuration, start and nodes again, if that still holds; spot gives config, start, nodes, gpu_index.
+std::optional<Found> find_same(const Schedule& schedule, int job, const Spot& spot);
+
 // May the job use this configuration at all (burst policy, data on site)?
 bool config_allowed(const Schedule& schedule, int job, int config);
 

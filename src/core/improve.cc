@@ -20,14 +20,14 @@ class Search {
 
     int run() {
         if (movable_.empty()) return 0;
-        best_ = schedule_.cost();
         save_best();
-        double start_heat = 0.002 * static_cast<double>(best_ % Schedule::kUnplacedMicro) / static_cast<double>(movable_.size());
+        double start_heat = 0.002 * static_cast<double>(best_.cost) / static_cast<double>(movable_.size());
+        int patience = 5000 + 200 * static_cast<int>(movable_.size());
         int round = 0;
-        for (; round < options_.rounds; ++round) {
+        for (; round < options_.rounds && round - last_gain_ < patience; ++round) {
             if (options_.stop && options_.stop()) break;
             heat_ = start_heat * std::max(0.02, 1.0 - round / 20000.0);
-            one_round();
+            if (one_round()) last_gain_ = round;
         }
         restore_best();
         return round;
@@ -46,7 +46,7 @@ class Search {
         }
         return best;
     }
-    Micro late(int job) const { return schedule_.spot(job) ? schedule_.spot(job)->late : Schedule::kUnplacedMicro; }
+    Micro late(int job) const { return schedule_.spot(job) ? schedule_.spot(job)->late : INT64_MAX; }
 
     // Jobs that compete with `seed`: near in time, on a class that it may use, sharing a node first.
     std::vector<int> neighbourhood(int seed) {
@@ -82,59 +82,40 @@ class Search {
         return apart + (first.class_id == second.class_id ? 0 : 1.5) - (same_node ? 0.5 : 0);
     }
 
-    void one_round() {
-        Micro before = schedule_.cost();
+    // True when it found a new best.
+    bool one_round() {
+        Score before = schedule_.score();
         std::vector<std::pair<int, Spot>> old;
+        std::vector<int> jobs;
         for (int j : neighbourhood(pick_seed_job())) {
             bool out = std::any_of(old.begin(), old.end(), [j](const auto& s) { return s.first == j; });
-            if (out) continue;   // it went with one that it built on
+            if (out) continue;  // it went with one that it builds on
             if (schedule_.spot(j))
                 take_out(j, old);
             else
-                loose_.push_back(j);
+                jobs.push_back(j);
         }
-        std::vector<int> jobs = loose_;
         for (const auto& [j, spot] : old) jobs.push_back(j);
-        loose_.clear();
         put_back(jobs);
-        Micro after = schedule_.cost();
-        bool accept = after <= before || unit() < std::exp(-static_cast<double>(after - before) / std::max(1.0, heat_));
-        if (!accept) return undo(jobs, old);
-        if (after < best_) {
-            best_ = after;
-            save_best();
+        if (!acceptable(before, schedule_.score())) {
+            undo(jobs, old);
+            return false;
         }
+        moved_ = true;
+        if (schedule_.score() >= best_) return false;
+        save_best();
+        return true;
+    }
+
+    bool acceptable(const Score& before, const Score& after) {
+        if (after <= before) return true;
+        if (after.unplaced > before.unplaced) return false;
+        return unit() < std::exp(-static_cast<double>(after.cost - before.cost) / std::max(1.0, heat_));
     }
 
     void take_out(int job, std::vector<std::pair<int, Spot>>& old) {
-        // eject() also frees jobs that build on this one: their spots have to be kept before it runs.
-        snapshot_spots_.clear();
-        keep_dependents(job);
-        for (int j : schedule_.eject(job)) {
-            auto at = std::find_if(snapshot_spots_.begin(), snapshot_spots_.end(),
-                                   [j](const auto& s) { return s.first == j; });
-            old.push_back(*at);
-        }
-    }
-
-    void keep_dependents(int job) {
-        std::vector<int> queue{job};
-        while (!queue.empty()) {
-            int j = queue.back();
-            queue.pop_back();
-            bool known = std::any_of(snapshot_spots_.begin(), snapshot_spots_.end(),
-                                     [j](const auto& s) { return s.first == j; });
-            if (known) continue;
-            const auto& spot = *schedule_.spot(j);
-            snapshot_spots_.emplace_back(j, spot);
-            for (int n : spot.nodes) {
-                const auto* plan = schedule_.touched(n);
-                if (!plan->boots()) continue;
-                for (const auto& item : plan->items())
-                    if (item.job >= 0 && item.start >= spot.start && !schedule_.fixed(item.job))
-                        queue.push_back(item.job);
-            }
-        }
+        for (int j : schedule_.dependents(job)) old.emplace_back(j, *schedule_.spot(j));
+        schedule_.eject(job);
     }
 
     void put_back(std::vector<int>& jobs) {
@@ -179,40 +160,36 @@ class Search {
         for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i] = keyed[i].second;
     }
 
-    void undo(const std::vector<int>& jobs, std::vector<std::pair<int, Spot>>& old) {
+    void undo(const std::vector<int>& jobs, const std::vector<std::pair<int, Spot>>& old) {
         for (int j : jobs)
             if (schedule_.spot(j)) schedule_.eject(j);
-        place_all(old);
-    }
-
-    // In order of start: on nodes that boot, later jobs build on earlier ones.
-    void place_all(std::vector<std::pair<int, Spot>>& spots) {
-        std::sort(spots.begin(), spots.end(), [](const auto& a, const auto& b) {
-            return std::pair(a.second.start, a.first) < std::pair(b.second.start, b.first);
-        });
-        for (const auto& [j, spot] : spots) schedule_.place(j, spot);
+        place_all(schedule_, old);
     }
 
     void save_best() {
+        best_ = schedule_.score();
+        moved_ = false;
         best_spots_.clear();
         for (int j : movable_)
             if (schedule_.spot(j)) best_spots_.emplace_back(j, *schedule_.spot(j));
     }
 
     void restore_best() {
-        if (schedule_.cost() == best_) return;
+        if (!moved_) return;
         for (int j : movable_)
             if (schedule_.spot(j)) schedule_.eject(j);
-        place_all(best_spots_);
+        place_all(schedule_, best_spots_);
     }
 
     Schedule& schedule_;
     const Snapshot& snapshot_;
     const ImproveOptions& options_;
     std::mt19937_64 random_;
-    std::vector<int> movable_, loose_;
-    std::vector<std::pair<int, Spot>> snapshot_spots_, best_spots_;
-    Micro best_ = 0;
+    std::vector<int> movable_;
+    std::vector<std::pair<int, Spot>> best_spots_;
+    Score best_;
+    bool moved_ = false;  // since the best was saved
+    int last_gain_ = 0;   // the round that found it
     double heat_ = 0;
 };
 

@@ -108,10 +108,10 @@ bool NodePlan::fits(const NodeWant& want, Seconds start, Seconds end, int gpu_in
                 item);
     int used = 0;
     auto events = gpu_events(with);
-    for (std::size_t i = 0; i < events.size(); ++i) {
+    for (std::size_t i = 0; i < events.size() && events[i].first < end; ++i) {
         used += events[i].second;
-        bool last_of_instant = i + 1 == events.size() || events[i + 1].first != events[i].first;
-        if (last_of_instant && events[i].first >= start && events[i].first < end && used > class_->gpus) return false;
+        bool holds_on = i + 1 == events.size() || events[i + 1].first > std::max(start, events[i].first);
+        if (holds_on && used > class_->gpus) return false;
     }
     if (want.shards > 0) {
         for (const auto& at : with) {

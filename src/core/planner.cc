@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "src/core/bound.h"
 #include "src/core/construct.h"
 #include "src/core/cost.h"
 #include "src/core/explain.h"
+#include "src/core/follow.h"
 #include "src/core/improve.h"
 #include "src/core/refine.h"
 
@@ -25,14 +28,15 @@ class Run {
     Run(const Snapshot& snapshot, const PlanOptions& options) : snapshot_(snapshot), options_(options) {}
 
     Plan plan(const Plan* previous) {
+        if (previous) follow_last(*previous);
         construct_first();
-        if (previous) follow(*previous);
         if (options_.improve) {
             learn_prices(0.15);
             construct_with_prices();
             improve_until(options_.refine ? 0.75 : 0.85);
         }
         if (options_.refine) refine_best();
+        if (followed_) return_to_followed();
         if (options_.improve) learn_prices(1.0);
         return finish();
     }
@@ -47,24 +51,40 @@ class Run {
     }
 
     void offer(std::unique_ptr<Schedule> schedule) {
-        if (!best_ || schedule->cost() < best_->cost()) best_ = std::move(schedule);
+        if (!best_ || schedule->score() < best_->score()) best_ = std::move(schedule);
     }
 
     void construct_first() {
         auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
-        place_in_order(*schedule, order_by_pressure(*schedule), {}, [] { return false; });  // always whole
-        offer(std::move(schedule));
+        auto never = [] { return false; };  // the first plan is always whole
+        std::function<bool()> stop = best_ ? std::function<bool()>(stop_at(0.3)) : never;
+        if (place_in_order(*schedule, order_by_pressure(*schedule), {}, stop)) offer(std::move(schedule));
+        if (first_plan_s_ == 0) first_plan_s_ = seconds_since(started_);
+    }
+
+    void follow_last(const Plan& previous) {
+        auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
+        follow(*schedule, previous);
+        settle(*schedule, stop_at(0.3));
+        followed_ = schedule->score();
+        for (int j = 0; j < static_cast<int>(snapshot_.jobs.size()); ++j)
+            if (schedule->spot(j) && !schedule->fixed(j)) followed_spots_.emplace_back(j, *schedule->spot(j));
+        best_ = std::move(schedule);
         first_plan_s_ = seconds_since(started_);
     }
 
-    // The last plan's choices again, where they still hold: an unchanged world keeps its plan.
-    void follow(const Plan& previous);
+    void return_to_followed() {
+        if (worth_changing(*followed_, best_->score())) return;
+        auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
+        place_all(*schedule, followed_spots_);
+        best_ = std::move(schedule);
+    }
 
     void learn_prices(double share) {
         BoundOptions bound;
         bound.time_ms = left_ms(share);
         bound.max_iterations = 600;
-        bound.incumbent = best_->cost() % Schedule::kUnplacedMicro;
+        bound.incumbent = best_->cost();
         for (int j = 0; j < static_cast<int>(snapshot_.jobs.size()); ++j)
             if (const auto& spot = best_->spot(j)) bound.horizon = std::max(bound.horizon, spot->end);
         CapacityPrices warm = prices_.prices;
@@ -93,6 +113,7 @@ class Run {
         improve_options.stop = stop_at(share);
         improve_options.prices = &prices_.prices;
         improve(*best_, improve_options);
+        settle(*best_, stop_at(share + 0.05));
     }
 
     void refine_best() {
@@ -116,25 +137,12 @@ class Run {
     const PlanOptions& options_;
     Clock::time_point started_ = Clock::now();
     std::unique_ptr<Schedule> best_;
+    std::optional<Score> followed_;
+    std::vector<std::pair<int, Spot>> followed_spots_;
     BoundResult prices_;
     double first_plan_s_ = 0;
     std::string note_;
 };
-
-void Run::follow(const Plan& previous) {
-    auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
-    std::vector<std::pair<Seconds, int>> order;  // (start last time, job)
-    for (int j = 0; j < static_cast<int>(snapshot_.jobs.size()); ++j) {
-        if (schedule->spot(j)) continue;
-        auto was = std::find_if(previous.placements.begin(), previous.placements.end(),
-                                [&](const Placement& p) { return p.job_id == snapshot_.jobs[j].id && p.config >= 0; });
-        order.emplace_back(was == previous.placements.end() ? kForever : was->start, j);
-    }
-    std::sort(order.begin(), order.end());
-    for (const auto& [start, j] : order)
-        if (auto found = find_best(*schedule, j, {})) schedule->place(j, found->spot);
-    if (schedule->cost() <= best_->cost()) best_ = std::move(schedule);
-}
 
 }  // namespace
 

@@ -117,13 +117,6 @@ std::vector<std::pair<int, Spot>> take_out(Schedule& schedule, const std::vector
     return out;
 }
 
-void put_back(Schedule& schedule, std::vector<std::pair<int, Spot>> spots) {
-    std::sort(spots.begin(), spots.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.second.start, a.first) < std::pair(b.second.start, b.first);
-    });
-    for (const auto& [j, spot] : spots) schedule.place(j, spot);
-}
-
 // Places every job as the program chose, by start; false: a job did not fit on the real nodes.
 bool decode(Schedule& schedule, const RefineProblem& problem, const std::vector<int>& chosen) {
     std::vector<RefineColumn> columns;
@@ -145,7 +138,7 @@ bool decode(Schedule& schedule, const RefineProblem& problem, const std::vector<
 std::string refine(Schedule& schedule, const RefineOptions& options) {
     auto jobs = choose_jobs(schedule, options.max_jobs);
     if (jobs.size() < 2) return "nothing to refine";
-    Micro before = schedule.cost();
+    Score before = schedule.score();
     auto old = take_out(schedule, jobs);
     RefineProblem problem;
     std::set<Seconds> moments;
@@ -156,13 +149,14 @@ std::string refine(Schedule& schedule, const RefineOptions& options) {
     auto answer = solve_refinement(problem, options.time_ms, options.mem_mb, options.fault);
     bool complete =
         !answer.chosen.empty() && std::find(answer.chosen.begin(), answer.chosen.end(), -1) == answer.chosen.end();
-    bool better = complete && decode(schedule, problem, answer.chosen) && schedule.cost() < before;
+    bool better = complete && decode(schedule, problem, answer.chosen) && schedule.score() < before;
     std::string size = fmt::format("GLPK over {} jobs and {} columns: ", problem.jobs.size(), problem.columns.size());
     if (better)
-        return size + fmt::format("{}, saved {:.2f}", answer.note, static_cast<double>(before - schedule.cost()) / 1e6);
+        return size +
+               fmt::format("{}, saved {:.2f}", answer.note, static_cast<double>(before.cost - schedule.cost()) / 1e6);
     for (int j : problem.jobs)
         if (schedule.spot(j)) schedule.eject(j);
-    put_back(schedule, old);
+    place_all(schedule, old);
     return size + answer.note + (complete ? ", nothing better" : "");
 }
 

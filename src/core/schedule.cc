@@ -29,26 +29,40 @@ Schedule::Schedule(const Snapshot& snapshot, bool burst)
       group_nodes_(snapshot.groups.size()),
       spots_(snapshot.jobs.size()),
       fixed_(snapshot.jobs.size(), false),
-      unplaced_(static_cast<Micro>(snapshot.jobs.size())) {
+      placed_at_(snapshot.jobs.size(), 0),
+      committed_(snapshot.budgets.size(), 0),
+      unplaced_(static_cast<int>(snapshot.jobs.size())) {
     for (const auto& c : snapshot.classes) indices_.emplace_back(c.gpus);
     for (std::size_t g = 0; g < snapshot.groups.size(); ++g)
         for (int c : snapshot.groups[g].class_ids) groups_of_[c].push_back(static_cast<int>(g));
-    // Identical nodes beyond the class's cap are left out, those in use first kept; taken from the back, so the
-    // first node of the file is offered first.
-    std::vector<int> left(snapshot.classes.size(), INT32_MAX);
-    for (std::size_t c = 0; c < left.size(); ++c)
-        if (snapshot.classes[c].max_nodes > 0) left[c] = snapshot.classes[c].max_nodes;
-    std::vector<int> order, kept;
-    for (int up : {1, 0})
-        for (int n = 0; n < static_cast<int>(snapshot.nodes.size()); ++n)
-            if ((snapshot.nodes[n].state == NodeState::powered_down) != (up == 1)) order.push_back(n);
-    for (int n : order)
-        if (snapshot.nodes[n].ready_at < kForever && left[snapshot.nodes[n].class_id]-- > 0) kept.push_back(n);
-    std::sort(kept.rbegin(), kept.rend());
-    for (int n : kept) indices_[snapshot.nodes[n].class_id].add_untouched(kind_of(n), n);
+    choose_usable();
     take_fixed_load();
     take_running();
     take_pinned();
+}
+
+// Nodes beyond the class's cap are left out: those in use are kept first, then those promised to a released job, then
+// those that are up. What runs on a node that is left out stays there, but nothing new goes to it.
+void Schedule::choose_usable() {
+    const auto& nodes = snapshot_->nodes;
+    std::vector<int> rank(nodes.size(), 3), left(snapshot_->classes.size(), INT32_MAX);
+    for (std::size_t c = 0; c < left.size(); ++c)
+        if (snapshot_->classes[c].max_nodes > 0) left[c] = snapshot_->classes[c].max_nodes;
+    for (std::size_t n = 0; n < nodes.size(); ++n)
+        if (nodes[n].state != NodeState::powered_down) rank[n] = 2;
+    for (const auto& job : snapshot_->jobs)
+        for (int n : job.pinned_nodes) rank[n] = 1;
+    for (const auto& hold : snapshot_->holds) rank[hold.node] = 0;
+    usable_.assign(nodes.size(), false);
+    for (int r = 0; r <= 3; ++r)
+        for (std::size_t n = 0; n < nodes.size(); ++n)
+            if (rank[n] == r && nodes[n].ready_at < kForever && left[nodes[n].class_id] > 0) {
+                --left[nodes[n].class_id];
+                usable_[n] = true;
+            }
+    // Taken from the back, so the first node of the file is offered first.
+    for (int n = static_cast<int>(nodes.size()) - 1; n >= 0; --n)
+        if (usable_[n]) indices_[nodes[n].class_id].add_untouched(kind_of(n), n);
 }
 
 ClassIndex::Kind Schedule::kind_of(int node) const {
@@ -62,12 +76,20 @@ NodePlan Schedule::plan_of(int node) const { return plans_[node] ? *plans_[node]
 NodePlan& Schedule::touch(int node) {
     if (!plans_[node]) {
         int c = snapshot_->nodes[node].class_id;
-        indices_[c].touch(kind_of(node), node);
+        if (usable_[node]) indices_[c].touch(kind_of(node), node);
         plans_[node] = std::make_unique<NodePlan>(*snapshot_, node);
-        indices_[c].enter(node, *plans_[node]);
+        enter(node);
         for (int g : groups_of_[c]) group_nodes_[g].push_back(node);
     }
     return *plans_[node];
+}
+
+void Schedule::enter(int node) {
+    if (usable_[node]) indices_[snapshot_->nodes[node].class_id].enter(node, *plans_[node]);
+}
+
+void Schedule::leave(int node) {
+    if (usable_[node]) indices_[snapshot_->nodes[node].class_id].leave(node, *plans_[node]);
 }
 
 void Schedule::take_fixed_load() {
@@ -85,11 +107,11 @@ void Schedule::take_fixed_load() {
         // A job past its limit is about to be ended by Slurm.
         if (item.end <= snapshot_->now) item.end = snapshot_->now + 60;
         auto& plan = touch(hold.node);
-        indices_[snapshot_->nodes[hold.node].class_id].leave(hold.node, plan);
+        leave(hold.node);
         if (item.shards > 0 && item.gpu_index < 0) item.gpu_index = 0;
         plan.add(item);
         plan.seal();
-        indices_[snapshot_->nodes[hold.node].class_id].enter(hold.node, plan);
+        enter(hold.node);
     }
 }
 
@@ -150,51 +172,58 @@ Micro Schedule::late_of(int job, Seconds end) const {
     return cost_of_time(j.late_micro_h, end - *j.due) + (j.due_is_hard ? snapshot_->hard_due_penalty_micro : 0);
 }
 
-void Schedule::change_node(int node, Micro before, const NodePlan& plan) {
-    Micro change = plan.cost() - before;
+void Schedule::change_node(int node, Seconds start, Micro change) {
     nodes_cost_ += change;
-    if (snapshot_->classes[snapshot_->nodes[node].class_id].rented) rent_ += change;
+    if (!snapshot_->classes[snapshot_->nodes[node].class_id].rented) return;
+    for (std::size_t b = 0; b < committed_.size(); ++b)
+        if (start < snapshot_->budgets[b].until) committed_[b] += change;
 }
 
 void Schedule::place(int job, const Spot& spot) {
     const auto& config = snapshot_->jobs[job].configs[spot.config];
     for (int n : spot.nodes) {
         auto& plan = touch(n);
-        auto& index = indices_[snapshot_->nodes[n].class_id];
-        index.leave(n, plan);
+        leave(n);
         Micro before = plan.cost();
         plan.add({spot.start, spot.end, spot.ready, config.gpus, config.shards, spot.gpu_index, config.cpus,
                   config.mem_mb, job});
-        change_node(n, before, plan);
-        index.enter(n, plan);
+        change_node(n, spot.start, plan.cost() - before);
+        enter(n);
     }
     late_ += spot.late;
     --unplaced_;
+    placed_at_[job] = ++placements_;
     spots_[job] = spot;
 }
 
-std::vector<int> Schedule::eject(int job) {
-    std::vector<int> out{job}, queue{job};
-    while (!queue.empty()) {
-        int j = queue.back();
-        queue.pop_back();
-        Spot spot = *spots_[j];
+std::vector<int> Schedule::dependents(int job) const {
+    std::vector<int> out{job};
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const Spot& spot = *spots_[out[i]];
         for (int n : spot.nodes) {
-            auto& plan = *plans_[n];
-            if (plan.boots())
-                for (const auto& item : plan.items())
-                    if (item.job >= 0 && !fixed_[item.job] && item.start >= spot.start &&
-                        std::find(out.begin(), out.end(), item.job) == out.end())
-                        out.push_back(item.job), queue.push_back(item.job);
+            if (!plans_[n]->boots()) continue;
+            for (const auto& item : plans_[n]->items())
+                if (item.job >= 0 && !fixed_[item.job] && item.start >= spot.start &&
+                    std::find(out.begin(), out.end(), item.job) == out.end())
+                    out.push_back(item.job);
         }
+    }
+    // Last come, first gone: then each takes away exactly the rent that it brought.
+    std::sort(out.begin(), out.end(), [&](int a, int b) { return placed_at_[a] > placed_at_[b]; });
+    return out;
+}
+
+std::vector<int> Schedule::eject(int job) {
+    auto out = dependents(job);
+    for (int j : out) {
+        const Spot spot = *spots_[j];
         for (int n : spot.nodes) {
             auto& plan = *plans_[n];
-            auto& index = indices_[snapshot_->nodes[n].class_id];
-            index.leave(n, plan);
+            leave(n);
             Micro before = plan.cost();
             plan.remove_job(j);
-            change_node(n, before, plan);
-            index.enter(n, plan);
+            change_node(n, spot.start, plan.cost() - before);
+            enter(n);
         }
         late_ -= spot.late;
         ++unplaced_;
@@ -207,36 +236,56 @@ bool Schedule::affordable(int job, const Spot& spot) const {
     const auto& j = snapshot_->jobs[job];
     const auto& config = j.configs[spot.config];
     const auto& c = snapshot_->classes[config.class_id];
-    if (c.rented)
-        for (const auto& budget : snapshot_->budgets)
-            if (spot.start < budget.until && rent_ + spot.nodes_cost > budget.left_micro) return false;
+    for (std::size_t b = 0; c.rented && b < committed_.size(); ++b) {
+        const auto& budget = snapshot_->budgets[b];
+        if (spot.start < budget.until && committed_[b] + spot.nodes_cost > budget.left_micro) return false;
+    }
     if (!j.max_cost_micro) return true;
     return standalone_cost(*snapshot_, j, spot.config, spot.start, spot.end) <= *j.max_cost_micro;
 }
 
+void Schedule::add_leases(int node, const std::vector<NodeItem>& items, LeaseEvents& events) const {
+    for (const auto& span : plan_of(node).leases(items)) {
+        events.emplace_back(span.launch, 1);
+        events.emplace_back(span.release, -1);
+    }
+}
+
+namespace {
+
+// Does `with` ever lease more nodes than the cap and than `without` does at that time? What runs already may be over a
+// cap that was lowered since.
+bool exceeds(std::vector<std::pair<Seconds, int>> with, std::vector<std::pair<Seconds, int>> without, int cap) {
+    std::sort(with.begin(), with.end());
+    std::sort(without.begin(), without.end());
+    int used = 0, was = 0;
+    auto old = without.begin();
+    for (std::size_t i = 0; i < with.size(); ++i) {
+        used += with[i].second;
+        for (; old != without.end() && old->first <= with[i].first; ++old) was += old->second;
+        bool last_of_instant = i + 1 == with.size() || with[i + 1].first != with[i].first;
+        if (last_of_instant && used > std::max(cap, was)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 bool Schedule::groups_bear(const Spot& spot, int class_id) const {
     for (int g : groups_of_[class_id]) {
-        std::vector<std::pair<Seconds, int>> events{{spot.start, 0}};
-        for (int n : group_nodes_[g]) {
-            auto items = plans_[n]->items();
-            if (std::find(spot.nodes.begin(), spot.nodes.end(), n) != spot.nodes.end())
-                items.push_back({spot.start, spot.end, spot.ready, 0, 0, -1, 0, 0, -1});
-            std::sort(items.begin(), items.end(),
-                      [](const NodeItem& a, const NodeItem& b) { return a.start < b.start; });
-            for (const auto& span : plans_[n]->leases(items)) {
-                events.emplace_back(span.launch, 1);
-                events.emplace_back(span.release, -1);
-            }
+        LeaseEvents with, without;
+        for (int n : group_nodes_[g]) add_leases(n, plans_[n]->items(), without);
+        for (int n : group_nodes_[g])
+            if (std::find(spot.nodes.begin(), spot.nodes.end(), n) == spot.nodes.end())
+                add_leases(n, plans_[n]->items(), with);
+        for (int n : spot.nodes) {
+            auto items = plan_of(n).items();
+            items.push_back({spot.start, spot.end, spot.ready, 0, 0, -1, 0, 0, -1});
+            std::stable_sort(items.begin(), items.end(),
+                             [](const NodeItem& a, const NodeItem& b) { return a.start < b.start; });
+            add_leases(n, items, with);
         }
-        for (int n : spot.nodes)
-            if (!plans_[n]) {
-                events.emplace_back(spot.start, 1);
-                events.emplace_back(spot.end + snapshot_->classes[class_id].release_s, -1);
-            }
-        std::sort(events.begin(), events.end());
-        int used = 0;
-        for (const auto& [at, change] : events)
-            if ((used += change) > snapshot_->groups[g].max_nodes) return false;
+        if (exceeds(std::move(with), std::move(without), snapshot_->groups[g].max_nodes)) return false;
     }
     return true;
 }
@@ -250,6 +299,17 @@ std::vector<Seconds> Schedule::group_releases(int class_id, Seconds from) const 
     std::sort(times.begin(), times.end());
     times.erase(std::unique(times.begin(), times.end()), times.end());
     return times;
+}
+
+void sort_by_start(std::vector<std::pair<int, Spot>>& spots) {
+    std::sort(spots.begin(), spots.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.second.start, a.first) < std::pair(b.second.start, b.first);
+    });
+}
+
+void place_all(Schedule& schedule, std::vector<std::pair<int, Spot>> spots) {
+    sort_by_start(spots);
+    for (const auto& [j, spot] : spots) schedule.place(j, spot);
 }
 
 }  // namespace squall

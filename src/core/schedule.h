@@ -22,6 +22,13 @@ struct Spot {
     Micro total() const { return nodes_cost + late; }
 };
 
+// What plans are compared by: a job without a place weighs more than any cost.
+struct Score {
+    int unplaced = 0;
+    Micro cost = 0;
+    auto operator<=>(const Score&) const = default;
+};
+
 class Schedule {
   public:
     // Takes up the fixed load, the running jobs and, where they still fit, the pinned ones. burst = false: no
@@ -36,43 +43,56 @@ class Schedule {
     const NodePlan* touched(int node) const { return plans_[node].get(); }
 
     const std::optional<Spot>& spot(int job) const { return spots_[job]; }
-    bool fixed(int job) const { return fixed_[job]; }  // running or pinned: not the search's to move
+    bool usable(int node) const { return usable_[node]; }  // new load may go there
+    bool fixed(int job) const { return fixed_[job]; }      // running or pinned: not the search's to move
     void place(int job, const Spot& spot);
     // Gives back the job's spot and those of all jobs that build on it (they use a node that this job booted).
     // Returns all jobs that lost their spot, this one included.
     std::vector<int> eject(int job);
+    // Those jobs, in the order in which eject() would free them.
+    std::vector<int> dependents(int job) const;
 
-    Micro cost() const { return late_ + nodes_cost_ + unplaced_ * kUnplacedMicro; }
+    Score score() const { return {unplaced_, cost()}; }
+    Micro cost() const { return late_ + nodes_cost_; }  // of the jobs that have a spot
     Micro late_of(int job, Seconds end) const;
-    Micro rent() const { return rent_; }
     // Would the site's budgets, caps over classes and the job's own limit bear it?
     bool affordable(int job, const Spot& spot) const;
     bool groups_bear(const Spot& spot, int class_id) const;
     // Times at which a capacity group of the class gives a node back, after `from`.
     std::vector<Seconds> group_releases(int class_id, Seconds from) const;
 
-    // A job without a spot must cost more than any lateness.
-    static constexpr Micro kUnplacedMicro = INT64_C(1) << 50;
-
   private:
     void take_fixed_load();
     void take_running();
     void take_pinned();
+    void choose_usable();
     NodePlan& touch(int node);
+    void enter(int node);
+    void leave(int node);
+    using LeaseEvents = std::vector<std::pair<Seconds, int>>;  // (time, change in leased nodes)
+    void add_leases(int node, const std::vector<NodeItem>& items, LeaseEvents& events) const;
     ClassIndex::Kind kind_of(int node) const;
-    void change_node(int node, Micro before, const NodePlan& plan);
+    void change_node(int node, Seconds start, Micro change);
 
     const Snapshot* snapshot_;
     bool burst_;
     std::vector<ClassIndex> indices_;
     std::vector<std::unique_ptr<NodePlan>> plans_;  // by node, null where untouched
+    std::vector<bool> usable_;                      // by node: new load may go there
     std::vector<std::vector<int>> groups_of_;       // by class
     std::vector<std::vector<int>> group_nodes_;     // by group: touched nodes
     std::vector<std::optional<Spot>> spots_;
     std::vector<bool> fixed_;
-    Micro late_ = 0, nodes_cost_ = 0, rent_ = 0;
-    Micro unplaced_ = 0;
+    std::vector<std::int64_t> placed_at_;  // by job: how many placements came before
+    std::int64_t placements_ = 0;
+    Micro late_ = 0, nodes_cost_ = 0;
+    std::vector<Micro> committed_;  // by budget: rent of jobs that start before its end
+    int unplaced_ = 0;
 };
+
+// Several spots at once, in order of start: on nodes that boot, later jobs build on earlier ones.
+void sort_by_start(std::vector<std::pair<int, Spot>>& spots);
+void place_all(Schedule& schedule, std::vector<std::pair<int, Spot>> spots);
 
 // Length of a run: stage-in and what is left of it. Uses the high quantile where `high`.
 Seconds run_length(const Job& job, const Config& config);

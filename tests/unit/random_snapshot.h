@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Random scheduling problems for property tests: local and rented classes, shares, holds, running jobs, groups,
-// budgets. The same seed gives the same problem.
+// Random scheduling problems for property tests: local and rented classes, shares, CPUs and memory, unmanaged jobs,
+// reservations, drained nodes, running and released jobs, capacity groups, budgets. The same seed gives the same
+// problem.
 #pragma once
 #include <algorithm>
 #include <random>
@@ -26,6 +27,7 @@ class RandomProblem {
         int jobs = pick(1, max_jobs);
         for (int j = 0; j < jobs; ++j) s.jobs.push_back(job(s, j));
         if (extras) add_limits(s);
+        if (extras) add_running(s);
         return s;
     }
 
@@ -40,6 +42,7 @@ class RandomProblem {
         c.name = "class" + std::to_string(index);
         c.gpus = pick(1, 4);
         c.shards_per_gpu = chance(60) ? 4 : 0;
+        if (chance(30)) c.cpus = 8, c.mem_mb = 64000;
         c.rented = index > 0 && chance(50);
         if (c.rented) {
             c.price_micro_h = pick(1, 10) * 1000000;
@@ -67,9 +70,10 @@ class RandomProblem {
         if (s.classes[class_id].rented) {
             n.state = chance(70) ? NodeState::powered_down : NodeState::up;
             if (n.state == NodeState::up) n.leased_at = s.now - pick(0, 5000);
-        } else if (chance(10)) {
-            n.state = chance(50) ? NodeState::powered_down : NodeState::booting;
-            n.ready_at = n.state == NodeState::booting ? s.now + pick(1, 300) : 0;
+        } else if (chance(15)) {
+            n.state = chance(40) ? NodeState::powered_down : chance(60) ? NodeState::booting : NodeState::unavailable;
+            if (n.state == NodeState::booting) n.ready_at = s.now + pick(1, 300);
+            if (n.state == NodeState::unavailable) n.ready_at = chance(50) ? kForever : s.now + pick(1, 9000);
         }
         return n;
     }
@@ -81,9 +85,52 @@ class RandomProblem {
                 hold.node = n;
                 hold.gpus = pick(1, s.classes[s.nodes[n].class_id].gpus);
                 hold.start = s.now - pick(0, 1000);
-                hold.end = s.now + pick(1, 20000);
+                hold.end = std::max(hold.start + 1, s.now + pick(-50, 20000));
+                if (chance(20)) hold.start = s.now + pick(0, 9000), hold.end = hold.start + pick(1, 9000);
                 s.holds.push_back(hold);
             }
+    }
+
+    // GPUs of a node that nothing holds now.
+    static int free_now(const Snapshot& s, int node) {
+        int free = s.classes[s.nodes[node].class_id].gpus;
+        for (const auto& hold : s.holds)
+            if (hold.node == node && hold.start <= s.now) free -= hold.gpus + (hold.shards > 0 ? 1 : 0);
+        return free;
+    }
+
+    std::vector<int> nodes_for(const Snapshot& s, const Config& config, bool up) {
+        std::vector<int> nodes;
+        for (int n = 0; n < static_cast<int>(s.nodes.size()); ++n) {
+            bool usable = s.nodes[n].state == NodeState::up || (!up && s.nodes[n].state != NodeState::unavailable);
+            if (s.nodes[n].class_id == config.class_id && usable && free_now(s, n) >= std::max(1, config.gpus))
+                nodes.push_back(n);
+            if (static_cast<int>(nodes.size()) == config.nodes) return nodes;
+        }
+        return {};
+    }
+
+    // Some jobs run already, some are released to Slurm and wait for their nodes.
+    void add_running(Snapshot& s) {
+        for (int j = 0; j < static_cast<int>(s.jobs.size()); ++j) {
+            auto& job = s.jobs[j];
+            if (job.configs.empty() || !chance(25)) continue;
+            int c = pick(0, static_cast<int>(job.configs.size()) - 1);
+            const auto& config = job.configs[c];
+            bool runs = chance(60);
+            auto nodes = nodes_for(s, config, runs);
+            if (nodes.empty()) continue;
+            if (!runs) {
+                job.pinned_config = c;
+                job.pinned_nodes = nodes;
+                continue;
+            }
+            Seconds start = s.now - pick(0, 3000);
+            job.running = Running{c, nodes, start, std::max(start + 1, s.now + pick(-300, 9000))};
+            for (int n : nodes)
+                s.holds.push_back({n, config.gpus, config.shards, config.shards > 0 ? 0 : -1, config.cpus,
+                                   config.mem_mb, start, job.running->expected_end, j});
+        }
     }
 
     Job job(const Snapshot& s, int index) {
@@ -97,7 +144,9 @@ class RandomProblem {
             j.due = s.now + pick(0, 30000);
             j.late_micro_h = pick(0, 40) * 1000000;
         }
+        j.due_is_hard = j.due && chance(10);
         j.stage_in_s = chance(20) ? pick(0, 100) : 0;
+        if (chance(15)) j.remaining_ppm = pick(1, 1000000);
         j.burst = chance(80) ? Burst::automatic : chance(70) ? Burst::never : Burst::only;
         return j;
     }
@@ -112,6 +161,7 @@ class RandomProblem {
             config.shards = shards;
             config.run_s = std::max<Seconds>(1, base / std::max(1, nodes * gpus) + pick(0, 50));
             config.run_high_s = config.run_s;
+            if (chance(30)) config.cpus = pick(0, 6), config.mem_mb = pick(0, 40) * 1000;
             j.configs.push_back(config);
         };
         if (small) {
@@ -128,6 +178,14 @@ class RandomProblem {
         for (auto& c : s.classes) {
             any_rented |= c.rented;
             if (c.rented && chance(30)) c.max_nodes = pick(1, 2);
+        }
+        if (any_rented && chance(20)) {
+            CapacityGroup group;
+            group.name = "quota";
+            for (int c = 0; c < static_cast<int>(s.classes.size()); ++c)
+                if (s.classes[c].rented) group.class_ids.push_back(c);
+            group.max_nodes = pick(1, 2);
+            s.groups.push_back(group);
         }
         if (any_rented && chance(30))
             s.budgets.push_back({pick(0, 20) * INT64_C(1000000), chance(50) ? kForever : s.now + 7200});
