@@ -6,6 +6,7 @@
 #include <glpk.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +93,7 @@ void inject(SolverFault fault) {
 
 [[noreturn]] void child(const RefineProblem& problem, int fd, std::int64_t time_ms, std::int64_t mem_mb,
                         SolverFault fault) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for its answer once the planner was killed
     rlimit limit{static_cast<rlim_t>(mem_mb) << 20, static_cast<rlim_t>(mem_mb) << 20};
     setrlimit(RLIMIT_AS, &limit);
     rlimit no_core{0, 0};

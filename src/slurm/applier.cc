@@ -99,7 +99,7 @@ class Differ {
         const JobView& view = reading_.views[i];
         const Job& job = reading_.snapshot.jobs[i];
         const Placement& placement = plan_.placements[i];
-        if (job.running) return note(view, running_words(job, placement));
+        if (job.running) return note(view, running_words(view, job, placement));
         if (placement.config < 0) {
             Words words("unplaceable", placement.why);
             return park(view, words, now_ + options_.park_s);
@@ -225,7 +225,7 @@ class Differ {
         return words;
     }
 
-    Words running_words(const Job& job, const Placement& placement) const {
+    Words running_words(const JobView& view, const Job& job, const Placement& placement) const {
         Placement real = placement;
         real.config = job.running->config;
         real.nodes = job.running->nodes;
@@ -233,6 +233,8 @@ class Differ {
         words.state = "running";
         words.start = job.running->start;
         words.end = job.running->expected_end;
+        // What decided is worth keeping; that it runs, everybody sees.
+        if (std::string why = plan_word(view.comment, "why"); view.molded && !why.empty()) words.why = why;
         return words;
     }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "src/core/hostlist.h"
+
 namespace squall::slurm {
 
 const char* to_string(JobState state) {
@@ -41,6 +43,12 @@ const char* to_string(JobState state) {
 bool is_finished(JobState state) {
     return state != JobState::pending && state != JobState::running && state != JobState::suspended &&
            state != JobState::other;
+}
+
+std::vector<std::string> host_names(const std::string& hostlist) {
+    if (hostlist.empty() || hostlist == "(null)") return {};
+    std::string error;
+    return expand_hostlist(hostlist, error).value_or(std::vector<std::string>{});
 }
 
 const RawNode* Cluster::node(const std::string& name) const {

@@ -71,6 +71,7 @@ struct RawJob {
     int restarts = 0;
     std::vector<Allocation> allocations;  // running and completing
     std::string tres_alloc;               // "cpu=4,mem=800M,node=2,…"
+    std::string gres_total;               // "gpu:v100:4", over all nodes; kept after the end
     bool operator==(const RawJob&) const = default;
 };
 
@@ -111,6 +112,9 @@ struct Cluster {
     const RawPartition* partition(const std::string& name) const;
 };
 
+// Slurm's hostlist, expanded; empty, "(null)" and what is no hostlist = none.
+std::vector<std::string> host_names(const std::string& hostlist);
+
 // One update of one pending job. Fields left out stay as they are.
 struct JobUpdate {
     std::uint32_t id = 0;
@@ -121,7 +125,8 @@ struct JobUpdate {
     bool unhold = false;
 };
 
-enum class Failure { none, unreachable, refused };
+// gone: the job is no longer pending (it started, ended or was cancelled between reading and writing).
+enum class Failure { none, unreachable, refused, gone };
 
 struct Reply {
     Failure failure = Failure::none;
@@ -133,8 +138,9 @@ class Client {
   public:
     virtual ~Client() = default;
     // Brings `cluster` up to date; asks with the last update times, so an unchanged cluster costs next to nothing.
-    // On failure `cluster` stays as it was.
-    virtual Reply refresh(Cluster& cluster) = 0;
+    // On failure `cluster` stays as it was. all_of_jobs: load the jobs anyhow; Slurm does not count a new pending
+    // reason as a change.
+    virtual Reply refresh(Cluster& cluster, bool all_of_jobs = false) = 0;
     virtual Reply update_job(const JobUpdate& update) = 0;
     // The word before a GRES in a TRES request: "gres:" up to Slurm 23.02, "gres/" from 23.11 on.
     virtual std::string gres_prefix() const = 0;

@@ -126,7 +126,7 @@ void convert_shape(const slurm_job_info_t& job, JobShape& shape) {
 }
 
 void convert_allocations(const slurm_job_info_t& job, RawJob& raw) {
-    std::vector<std::string> nodes = expand_hosts(job.nodes);
+    std::vector<std::string> nodes = host_names(text(job.nodes));
     for (std::size_t i = 0; i < nodes.size(); i++) {
         const char* gres = i < job.gres_detail_cnt && job.gres_detail_str ? job.gres_detail_str[i] : nullptr;
         raw.allocations.push_back({nodes[i], text(gres)});
@@ -142,17 +142,6 @@ void convert_memory(std::uint64_t pn_min_memory, RawJob& raw) {
 }
 
 }  // namespace
-
-std::vector<std::string> expand_hosts(const char* hosts) {
-    std::vector<std::string> names;
-    if (!hosts || !*hosts || text(hosts) == "(null)") return names;
-    auto list = slurm_hostlist_create(hosts);  // a pointer type in every version, but not the same one
-    if (!list) return names;
-    while (std::unique_ptr<char, decltype(&std::free)> name{slurm_hostlist_shift(list), &std::free})
-        names.emplace_back(name.get());
-    slurm_hostlist_destroy(list);
-    return names;
-}
 
 RawJob convert_job(const slurm_job_info_t& job) {
     RawJob raw;
@@ -198,6 +187,7 @@ RawJob convert_job(const slurm_job_info_t& job) {
     raw.restarts = job.restart_cnt;
     convert_allocations(job, raw);
     raw.tres_alloc = text(job.tres_alloc_str);
+    raw.gres_total = text(job.gres_total);
     return raw;
 }
 
@@ -230,7 +220,7 @@ RawNode convert_node(const node_info_t& node) {
 RawPartition convert_partition(const partition_info_t& partition) {
     RawPartition raw;
     raw.name = text(partition.name);
-    raw.nodes = expand_hosts(partition.nodes);
+    raw.nodes = host_names(text(partition.nodes));
     raw.is_default = partition.flags & PART_FLAG_DEFAULT;
     raw.starts_jobs = partition.state_up & PARTITION_SCHED;
     raw.max_time_s = minutes(partition.max_time);
@@ -242,7 +232,7 @@ RawReservation convert_reservation(const reserve_info_t& reservation) {
     raw.name = text(reservation.name);
     raw.users = text(reservation.users);
     raw.accounts = text(reservation.accounts);
-    raw.nodes = expand_hosts(reservation.node_list);
+    raw.nodes = host_names(text(reservation.node_list));
     raw.start_at = reservation.start_time;
     raw.end_at = reservation.end_time;
     raw.maintenance = reservation.flags & RESERVE_FLAG_MAINT;
@@ -259,7 +249,10 @@ Reply failure(const char* what) {
                        code == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT || code == SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT ||
                        code == ESLURM_IN_STANDBY_MODE || code == ECONNREFUSED || code == ETIMEDOUT ||
                        code == ESLURM_PROTOCOL_INCOMPLETE_PACKET || code == SLURM_PROTOCOL_AUTHENTICATION_ERROR;
-    return {unreachable ? Failure::unreachable : Failure::refused, fmt::format("{}: {}", what, slurm_strerror(code))};
+    bool gone = code == ESLURM_INVALID_JOB_ID || code == ESLURM_ALREADY_DONE || code == ESLURM_JOB_FINISHED ||
+                code == ESLURM_JOB_NOT_PENDING;
+    Failure kind = unreachable ? Failure::unreachable : gone ? Failure::gone : Failure::refused;
+    return {kind, fmt::format("{}: {}", what, slurm_strerror(code))};
 }
 
 }  // namespace squall::slurm

@@ -12,8 +12,6 @@ RawNode convert_node(const node_info_t& node);
 RawPartition convert_partition(const partition_info_t& partition);
 RawReservation convert_reservation(const reserve_info_t& reservation);
 
-std::vector<std::string> expand_hosts(const char* hosts);  // null and "(null)" = none
-
 // errno after a libslurm call that failed, as "WHAT: Slurm's words".
 Reply failure(const char* what);
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "src/slurm/convert.h"
-
 namespace squall::slurm {
 namespace {
 
@@ -86,9 +84,9 @@ Eligibility eligible_nodes(const RawJob& job, const JobShape& shape, const Reque
             });
         }
     }
-    for (const std::string& name : expand_hosts(job.exc_nodes.c_str())) result.nodes.erase(name);
+    for (const std::string& name : host_names(job.exc_nodes)) result.nodes.erase(name);
     // -w names nodes that must be among the job's: when they are all of them, nothing else is left to choose.
-    std::vector<std::string> required = expand_hosts(shape.req_nodes.c_str());
+    std::vector<std::string> required = host_names(shape.req_nodes);
     if (!required.empty()) {
         if (static_cast<int>(required.size()) >= shape.min_nodes)
             keep_if(result.nodes,

@@ -65,8 +65,9 @@ std::string LibslurmClient::gres_prefix() const {
     return SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0) ? "gres/" : "gres:";
 }
 
-Reply LibslurmClient::refresh(Cluster& cluster) {
+Reply LibslurmClient::refresh(Cluster& cluster, bool all_of_jobs) {
     Reply reply;
+    if (all_of_jobs) jobs_at_ = 0;
     auto conf = load<slurm_conf_t>(
         "cannot load Slurm's configuration", [&](slurm_conf_t** m) { return slurm_load_ctl_conf(conf_at_, m); },
         slurm_free_ctl_conf, &reply);

@@ -15,7 +15,7 @@ class LibslurmClient : public Client {
     LibslurmClient(const LibslurmClient&) = delete;
     LibslurmClient& operator=(const LibslurmClient&) = delete;
 
-    Reply refresh(Cluster& cluster) override;
+    Reply refresh(Cluster& cluster, bool all_of_jobs = false) override;
     Reply update_job(const JobUpdate& update) override;
     std::string gres_prefix() const override;
 

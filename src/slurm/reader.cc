@@ -75,14 +75,13 @@ class Reader {
         std::optional<Seconds> first_submit = epoch_word(comment, "submit");
         view.first_sight = !first_submit;
         view.key = {raw.id, first_submit.value_or(raw.submit_at)};
-        view.asked_begin = epoch_word(comment, "begin");
-        // Parked by job_submit without a word about --begin, yet later than it parks: the user's own begin time.
-        if (view.first_sight && !view.asked_begin && raw.begin_at > raw.submit_at + conf_.park_s + 5)
-            view.asked_begin = raw.begin_at;
-        auto original = knowledge_.originals.find(view.key);
+        auto known = knowledge_.originals.find(view.key);
         std::string state = plan_word(comment, "state");
         view.molded = state == "released" || state == "running";
-        view.original = original == knowledge_.originals.end() ? raw.shape : original->second;
+        view.original = known == knowledge_.originals.end() ? raw.shape : known->second.shape;
+        view.asked_begin = epoch_word(comment, "begin");
+        // A user who changes the comment's words makes job_submit write the plan part anew, without the begin time.
+        if (!view.asked_begin && known != knowledge_.originals.end()) view.asked_begin = known->second.begin_at;
         if (!view.molded && !same_but_node_count(raw.shape, view.original)) {
             view.changed_by_user = true;
             view.original = raw.shape;
@@ -146,11 +145,8 @@ class Reader {
         job.account = raw.account;
         job.partition = view.original.partition;
         job.release = std::max(view.key.second, view.asked_begin.value_or(0));
-        job.due = request.due;
-        if (!job.due && raw.deadline_at) {
-            job.due = raw.deadline_at;
-            job.due_is_hard = true;
-        }
+        job.due = request.due ? request.due : raw.deadline_at;
+        job.due_is_hard = request.due ? request.hard : raw.deadline_at.has_value();
         job.late_micro_h = request.late_micro_h.value_or(0);
         const PartitionConf* partition = conf_.partition(view.original.partition);
         if (!request.late_micro_h && partition) job.late_micro_h = partition->late_micro_h;

@@ -29,7 +29,7 @@ struct Knowledge {
     std::vector<Block> blocks;
     Micro rent_today = 0, rent_this_month = 0;
     Seconds day_ends_at = kForever, month_ends_at = kForever;
-    std::map<JobKey, JobShape> originals;  // shapes as asked, of jobs Squall has written to
+    std::map<JobKey, Original> originals;  // as asked, of jobs Squall has written to
     std::map<JobKey, Seconds> not_before;  // Slurm did not start it, or refused it: wait until then
 };
 

@@ -4,10 +4,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <jansson.h>
 
-#include <memory>
-
+#include "src/core/json.h"
 #include "src/slurm/gres.h"
 
 namespace squall::slurm {
@@ -46,8 +44,6 @@ void read_memory(const RawJob& job, bool memory_is_consumable, AskedShape& asked
     asked.whole_node_memory = memory_is_consumable && job.mem_mb_per_cpu == 0 && job.mem_mb_per_node == 0;
     if (!memory_is_consumable) asked.mem_mb_per_cpu = asked.mem_mb_per_node = 0;
 }
-
-using Json = std::unique_ptr<json_t, void (*)(json_t*)>;
 
 struct TextField {
     const char* key;
@@ -121,31 +117,32 @@ JobShape mold(const JobShape& original, const AskedShape& asked, const Target& t
     return shape;
 }
 
-std::string shape_to_json(const JobShape& shape) {
-    Json object(json_object(), json_decref);
+std::string original_to_json(const Original& original) {
+    const JobShape& shape = original.shape;
+    Json object(json_object());
     for (const TextField& field : kTextFields)
         json_object_set_new(object.get(), field.key, json_string((shape.*field.member).c_str()));
     for (const NumberField& field : kNumberFields)
-        json_object_set_new(object.get(), field.key, json_integer(shape.*field.member));
-    std::unique_ptr<char, void (*)(void*)> text(json_dumps(object.get(), JSON_COMPACT | JSON_SORT_KEYS), free);
-    return text ? text.get() : "";
+        json_object_set_new(object.get(), field.key, ::json_integer(shape.*field.member));
+    if (original.begin_at) json_object_set_new(object.get(), "begin", ::json_integer(*original.begin_at));
+    return json_format(object.get(), JSON_COMPACT | JSON_SORT_KEYS);
 }
 
-std::optional<JobShape> shape_from_json(const std::string& text) {
-    Json object(json_loads(text.c_str(), 0, nullptr), json_decref);
-    if (!object || !json_is_object(object.get())) return std::nullopt;
-    JobShape shape;
+std::optional<Original> original_from_json(const std::string& text) {
+    Json object(json_loads(text.c_str(), 0, nullptr));
+    if (!json_is_object(object.get())) return std::nullopt;
+    Original original;
+    JobShape& shape = original.shape;
     for (const TextField& field : kTextFields) {
-        const char* value = json_string_value(json_object_get(object.get(), field.key));
-        if (!value) return std::nullopt;
-        shape.*field.member = value;
+        if (!json_is_string(json_object_get(object.get(), field.key))) return std::nullopt;
+        shape.*field.member = json_text(object.get(), field.key);
     }
     for (const NumberField& field : kNumberFields) {
-        json_t* value = json_object_get(object.get(), field.key);
-        if (!json_is_integer(value)) return std::nullopt;
-        shape.*field.member = static_cast<int>(json_integer_value(value));
+        if (!json_is_integer(json_object_get(object.get(), field.key))) return std::nullopt;
+        shape.*field.member = static_cast<int>(json_integer(object.get(), field.key));
     }
-    return shape;
+    if (Seconds begin = json_integer(object.get(), "begin"); begin > 0) original.begin_at = begin;
+    return original;
 }
 
 }  // namespace squall::slurm

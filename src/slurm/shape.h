@@ -29,8 +29,14 @@ struct Target {
 };
 JobShape mold(const JobShape& original, const AskedShape& asked, const Target& target, const std::string& gres_prefix);
 
-// JobRow::asked. nullopt: not such a text.
-std::string shape_to_json(const JobShape& shape);
-std::optional<JobShape> shape_from_json(const std::string& text);
+// What Slurm had before Squall changed anything: JobRow::asked.
+struct Original {
+    JobShape shape;
+    std::optional<Seconds> begin_at;  // the user's own --begin
+    bool operator==(const Original&) const = default;
+};
+std::string original_to_json(const Original& original);
+// nullopt: not such a text.
+std::optional<Original> original_from_json(const std::string& text);
 
 }  // namespace squall::slurm
