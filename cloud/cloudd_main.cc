@@ -31,7 +31,7 @@ int run(int argc, char** argv) {
     app.add_option("--lifeline-fd", options.lifeline_fd, "stop at end of file on this descriptor")->type_name("N");
     app.set_version_flag("-V,--version", std::string("squall-cloudd ") + VERSION);
     CLI11_PARSE(app, argc, argv);
-    std::string path = find_conf(conf_path);
+    std::string path = std::filesystem::absolute(find_conf(conf_path));
     return run_cloudd(options, {[path] { return read_conf(path); }, make_driver, make_slurm});
 }
 

@@ -62,6 +62,13 @@ void LeaseMachine::tick(Seconds now) {
 }
 
 void LeaseMachine::step(Lease& lease) {
+    LeaseState before = lease.state;
+    step_once(lease);
+    // An end is acted on at once: it frees jobs and saves money.
+    if (lease.state == LeaseState::draining && before != LeaseState::draining) step_once(lease);
+}
+
+void LeaseMachine::step_once(Lease& lease) {
     switch (lease.state) {
         case LeaseState::wanted:
             return step_wanted(lease);

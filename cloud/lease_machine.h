@@ -44,6 +44,7 @@ class LeaseMachine {
 
     void load_slurm();
     void step(Lease& lease);
+    void step_once(Lease& lease);
     void step_wanted(Lease& lease);
     void step_launching(Lease& lease);
     void step_booting(Lease& lease);

@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
+#include <sstream>
+#include <utility>
 
 #include "cloud/options.h"
 #include "cloud/processes.h"
@@ -38,8 +41,22 @@ Seconds age_s(const std::string& path) {
     return stat(path.c_str(), &info) == 0 ? time(nullptr) - info.st_mtime : 0;
 }
 
-IsRoot carries(const std::string& folder) {
-    return [marker = marker_of(folder)](const Process& one) { return started_with(one.pid, marker); };
+// slurmstepd overwrites its environment, and the marker with it: so the tree is written down while its supervisor
+// lives, for the case that nothing but a kill of the supervisor ends it.
+void remember_tree(const std::string& folder, pid_t supervisor) {
+    std::string text;
+    for (const Process& one : tree_of([&](const Process& other) { return other.pid == supervisor; }))
+        text += fmt::format("{} {}\n", one.pid, one.started);
+    if (text != mark_text(folder, "tree")) mark(folder, "tree", text);
+}
+
+IsRoot belongs_to(const std::string& folder, pid_t supervisor) {
+    std::set<std::pair<pid_t, unsigned long long>> remembered;
+    std::istringstream in(mark_text(folder, "tree"));
+    for (std::pair<pid_t, unsigned long long> one; in >> one.first >> one.second;) remembered.insert(one);
+    return [=, marker = marker_of(folder)](const Process& one) {
+        return one.pid == supervisor || remembered.count({one.pid, one.started}) > 0 || started_with(one.pid, marker);
+    };
 }
 
 }  // namespace
@@ -142,13 +159,12 @@ Instance LocalDriver::look(const std::string& id) {
 bool LocalDriver::settle(const std::string& id, Instance* instance) {
     std::string folder = folder_of(id);
     *instance = look(id);
-    if (instance->state == InstanceState::failed) kill_tree(carries(folder));
-    if (instance->state != InstanceState::stopping) return true;
     pid_t holder = SpecLock(folder).holder();
+    if (instance->state == InstanceState::running && holder > 0) remember_tree(folder, holder);
+    if (instance->state == InstanceState::failed && holder == 0) kill_tree(belongs_to(folder, 0));
+    if (instance->state != InstanceState::stopping) return true;
     if (holder != 0 && age_s(folder + "/stop") < kGraceS) return true;
-    auto is_root = [&, carries_it = carries(folder)](const Process& one) {
-        return one.pid == holder || carries_it(one);
-    };
+    IsRoot is_root = belongs_to(folder, holder);
     kill_tree(is_root);
     if (!tree_of(is_root).empty() || !bury(id)) return true;  // still dying: the next look finishes it
     instance->state = InstanceState::gone;

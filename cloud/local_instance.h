@@ -6,6 +6,7 @@
 //               it as long as it lives: that lock, not a remembered pid, says whether the instance runs.
 //   started     the supervisor has begun          booted   slurmd has been started
 //   stop        it has been told to end           ended    why it ended
+//   tree        its processes when last listed
 //
 // A folder whose instance is over moves to ROOT/ended, so that its token is never used twice.
 #pragma once

@@ -80,7 +80,7 @@ std::string check_together(const Conf& conf, const Request& r, const job_desc_ms
             if (profile.name == r.profile) return "";
             known += (known.empty() ? "" : ", ") + profile.name;
         }
-        return fmt::format("--profile={}: no such profile; {}", r.profile,
+        return fmt::format("--run-profile={}: no such profile; {}", r.profile,
                            known.empty() ? "this site has none, use --runtime" : "write one of " + known);
     }
     return "";
@@ -136,10 +136,10 @@ Verdict take_submission(const Conf& conf, const std::string& default_partition, 
     if (job.array_inx && *job.array_inx)
         return {false, false, "squall: job arrays are left to Slurm; the due date is not planned for"};
     if (format_words(request).size() > kMaxRequestText)
-        return refuse(
-            fmt::format("the request is longer than {} characters; use a profile of squall.conf (--profile) for long "
-                        "--runtime lists",
-                        kMaxRequestText));
+        return refuse(fmt::format(
+            "the request is longer than {} characters; use a profile of squall.conf (--run-profile) for long "
+            "--runtime lists",
+            kMaxRequestText));
     park(conf, request, job, now);
     return {false, true, ""};
 }

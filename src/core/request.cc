@@ -145,7 +145,7 @@ const std::vector<Option>& options() {
         {{"late-cost", "AMOUNT[/h]", false, "what each hour past --due costs"}, set_late_cost},
         {{"gpu-range", "COUNTS", false, "GPU counts the job can run on, such as 1-8 or 1,2,4"}, set_gpu_range},
         {{"gpu-share", "PERCENT", false, "share of one GPU a small job needs, such as 25%"}, set_gpu_share},
-        {{"profile", "NAME", false, "run times known to the site under this name"}, set_profile},
+        {{"run-profile", "NAME", false, "run times known to the site under this name"}, set_profile},
         {{"runtime", "TIMES", false, "run times by GPU type and count: v100:1=10h,2=5.4h;a100:1=4h"}, set_runtime},
         {{"checkpointable", "SECONDS", true, "the job can be stopped and continued, losing this much work"},
          set_checkpointable},
@@ -235,7 +235,7 @@ std::string format_words(const Request& r) {
     if (r.late_micro_h) add(fmt::format("late-cost={}", format_amount_exact(*r.late_micro_h)));
     if (!r.gpu_counts.empty()) add(fmt::format("gpu-range={}", fmt::join(r.gpu_counts, ",")));
     if (r.gpu_share_pct > 0) add(fmt::format("gpu-share={}%", r.gpu_share_pct));
-    if (!r.profile.empty()) add("profile=" + r.profile);
+    if (!r.profile.empty()) add("run-profile=" + r.profile);
     std::string runtimes;
     for (std::size_t i = 0; i < r.runtimes.size(); ++i) {
         const auto& e = r.runtimes[i];

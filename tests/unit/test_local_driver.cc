@@ -2,6 +2,7 @@
 // What only the local driver promises: dead machines have no processes, slurmd is started as Slurm needs it, wrong
 // options and fault lines are named.
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "cloud/options.h"
 #include "tests/unit/driver_subject.h"
@@ -65,6 +66,25 @@ START_TEST(killed_supervisor_is_a_dead_machine_too) {
     ck_assert(wait_for([&] { return subject.left() == 0; }));
     ck_assert(!driver->terminate(id));
     ck_assert(reaches(*driver, id, InstanceState::gone));
+}
+END_TEST
+
+START_TEST(process_that_hides_its_environment_dies_with_a_killed_supervisor) {
+    LocalSubject subject;
+    write_file(subject.slurmd(),
+               "#!/bin/sh\nenv -i sleep 304 &\necho $! >" + subject.scratch().path("hidden") + "\nexec sleep 303\n");
+    auto driver = subject.make();
+    std::string id = driver->launch(subject.spec("c1", 1, 1)).instance.id;
+    ck_assert(wait_for([&] { return !read_file(subject.scratch().path("hidden")).empty(); }));
+    pid_t hidden = std::atoi(read_file(subject.scratch().path("hidden")).c_str());
+    ck_assert(wait_for([&] { return read_file(fmt::format("/proc/{}/comm", hidden)) == "sleep\n"; }));
+    ck_assert(reaches(*driver, id, InstanceState::running));
+    kill(process_with(subject, id), SIGKILL);
+    ck_assert(reaches(*driver, id, InstanceState::failed));
+    ck_assert(wait_for([&] {
+        auto left = process(hidden);
+        return !left || left->zombie;
+    }));
 }
 END_TEST
 
@@ -167,7 +187,8 @@ int main() {
     return run_suite(
         "local_driver",
         {killed_slurmd_takes_every_job_process_with_it, killed_supervisor_is_a_dead_machine_too,
-         hanging_supervisor_is_ended_by_force, slurmd_that_exits_by_itself_is_reported_with_its_log,
+         process_that_hides_its_environment_dies_with_a_killed_supervisor, hanging_supervisor_is_ended_by_force,
+         slurmd_that_exits_by_itself_is_reported_with_its_log,
          slurmd_gets_its_arguments_real_descriptors_and_no_secrets, wrong_options_are_named_and_make_nothing,
          fault_lines_are_counted_down_and_bad_ones_named, option_times_and_programs},
         nullptr, nullptr, 120);

@@ -88,7 +88,7 @@ START_TEST(wrong_options_are_told_what_to_write) {
     ASSERT_HAS(error_of("runtime", "v100:1"), "write GPUs=TIME by type");
     ASSERT_HAS(error_of("runtime", "v100:1=2h,1=3h"), "given twice");
     ASSERT_HAS(error_of("burst", "maybe"), "write never, auto or only");
-    ASSERT_HAS(error_of("profile", "a b"), "not a profile's name");
+    ASSERT_HAS(error_of("run-profile", "a b"), "not a profile's name");
     ASSERT_HAS(error_of("checkpointable", "often"), "write how much work a stop loses");
     ASSERT_HAS(error_of("when", "now"), "\"when\" is not an option of Squall; write one of due, late-cost");
     std::string hostile(10000, '\n');
