@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <string>
 #include <vector>
 
 namespace squall {
@@ -77,7 +79,10 @@ std::optional<std::int64_t> parse_duration_ms(std::string_view text) {
     Seconds days = 0;
     if (auto dash = text.find('-'); dash != text.npos) {
         auto d = parse_decimal(text.substr(0, dash));
-        auto rest = parse_clock_duration(text.substr(dash + 1));
+        // D-H, D-H:MM, D-H:MM:SS: after days the first number is hours, as in Slurm.
+        std::string clock(text.substr(dash + 1));
+        for (auto colons = std::count(clock.begin(), clock.end(), ':'); colons < 2; ++colons) clock += ":00";
+        auto rest = parse_clock_duration(clock);
         if (!d || *d % 1000000 != 0 || !rest || *d / 1000000 > 3660) return {};
         days = *d / 1000000;
         return (days * kDay + *rest) * 1000;

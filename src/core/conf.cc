@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 #include <strings.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <type_traits>
 
 #include "src/core/conf_keys.h"
 #include "src/core/conf_lines.h"
@@ -14,7 +16,25 @@
 namespace squall {
 namespace {
 
+constexpr std::size_t kMostErrors = 50;  // a wrong file shall not flood slurmctld.log
+constexpr std::size_t kLongestSocket = sizeof(sockaddr_un::sun_path) - 1;
+
 bool same_word(const std::string& a, const std::string& b) { return strcasecmp(a.c_str(), b.c_str()) == 0; }
+
+// Cut for a message, between UTF-8 characters.
+std::string shortened(const std::string& text, std::size_t most) {
+    if (text.size() <= most) return text;
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+    return text.substr(0, most) + "…";
+}
+
+std::string did_you_mean(const std::string& written, const std::vector<std::string>& known) {
+    auto nearest = nearest_word(written, known);
+    if (!nearest.empty()) return "did you mean " + nearest + "?";
+    std::string all;
+    for (const auto& word : known) all += (all.empty() ? "" : ", ") + word;
+    return "write one of " + all;
+}
 
 template <typename T>
 const ConfKey<T>* find_key(const std::vector<ConfKey<T>>& keys, const std::string& name) {
@@ -32,14 +52,28 @@ class ConfReader {
         auto lines = read_conf_lines(path);
         result.errors = std::move(lines.errors);
         for (const auto& line : lines.lines) take(line);
-        check_classes();
+        check_groups();
         check_partitions();
+        check_globals();
+        if (result.errors.size() > kMostErrors) {
+            result.errors.resize(kMostErrors);
+            result.errors.push_back(path + ": and more errors like these");
+        }
     }
 
   private:
     void fail(const ConfLine& line, const ConfToken& token, const std::string& what) {
-        result.errors.push_back(
-            fmt::format("{}:{}: {}={}: {}", line.file, line.line, token.key, token.value.substr(0, 80), what));
+        if (result.errors.size() > kMostErrors) return;
+        result.errors.push_back(message(line, token, what));
+    }
+
+    void warn(const ConfLine& line, const ConfToken& token, const std::string& what) {
+        result.warnings.push_back(message(line, token, what));
+    }
+
+    static std::string message(const ConfLine& line, const ConfToken& token, const std::string& what) {
+        return fmt::format("{}:{}: {}={}: {}", line.file, line.line, shortened(token.key, 60),
+                           shortened(token.value, 80), what);
     }
 
     void take(const ConfLine& line) {
@@ -48,17 +82,20 @@ class ConfReader {
         if (same_word(first.key, "Partition")) return take_named(line, result.conf.partitions, partition_keys());
         if (same_word(first.key, "Profile")) return take_named(line, result.conf.profiles, profile_keys());
         if (same_word(first.key, "CapacityGroup")) return take_named(line, result.conf.groups, group_keys());
-        for (const auto& token : line.tokens) {
-            const auto* key = find_key(global_keys(), token.key);
-            if (!key) {
-                std::vector<std::string> known{"NodeClass", "Partition", "Profile", "CapacityGroup", "Include"};
-                for (const auto& k : global_keys()) known.emplace_back(k.name);
-                fail(line, token, fmt::format("no such key; did you mean {}?", nearest_word(token.key, known)));
-                continue;
-            }
-            if (!seen_.insert(key->name).second) fail(line, token, "given twice; keep one");
-            if (auto want = key->set(result.conf, token.value); !want.empty()) fail(line, token, "write " + want);
+        for (const auto& token : line.tokens) take_global(line, token);
+    }
+
+    void take_global(const ConfLine& line, const ConfToken& token) {
+        for (const char* opener : {"NodeClass", "Partition", "Profile", "CapacityGroup"})
+            if (same_word(token.key, opener)) return fail(line, token, "it begins a line of its own");
+        const auto* key = find_key(global_keys(), token.key);
+        if (!key) {
+            std::vector<std::string> known{"NodeClass", "Partition", "Profile", "CapacityGroup", "Include"};
+            for (const auto& k : global_keys()) known.emplace_back(k.name);
+            return fail(line, token, "no such key; " + did_you_mean(token.key, known));
         }
+        if (!globals_.emplace(key->name, std::pair(line, token)).second) fail(line, token, "given twice; keep one");
+        if (auto want = key->set(result.conf, token.value); !want.empty()) fail(line, token, "write " + want);
     }
 
     template <typename T>
@@ -71,8 +108,7 @@ class ConfReader {
                 std::vector<std::string> known;
                 for (const auto& k : keys) known.emplace_back(k.name);
                 fail(line, token,
-                     fmt::format("no such key of {}; did you mean {}?", line.tokens.front().key,
-                                 nearest_word(token.key, known)));
+                     fmt::format("no such key of {}; {}", line.tokens.front().key, did_you_mean(token.key, known)));
                 continue;
             }
             if (!seen.insert(key->name).second) fail(line, token, "given twice on this line; keep one");
@@ -81,11 +117,22 @@ class ConfReader {
     }
 
     template <typename T>
+    static const std::string& name_of(const T& item) {
+        if constexpr (std::is_same_v<T, NodeClassConf>)
+            return item.spec.name;
+        else
+            return item.name;
+    }
+
+    template <typename T>
     bool is_new(const ConfLine& line, const std::vector<T>& items) {
         const auto& first = line.tokens.front();
-        if (first.value.empty()) return fail(line, first, "give it a name"), false;
+        bool slurms = std::is_same_v<T, PartitionConf> && !first.value.empty() &&
+                      first.value.find_first_of(" ,\"'") == std::string::npos;
+        if (!slurms && !is_word(first.value))
+            return fail(line, first, "give it a name of letters, digits, '-', '_' and '.', 64 at most"), false;
         for (const auto& item : items)
-            if (item.name == first.value) return fail(line, first, "defined before; keep one"), false;
+            if (name_of(item) == first.value) return fail(line, first, "defined before; keep one"), false;
         return true;
     }
 
@@ -100,57 +147,85 @@ class ConfReader {
     }
 
     void take_class(const ConfLine& given) {
+        if (!is_new(given, result.conf.classes)) return;
         const auto& first = given.tokens.front();
-        for (const auto& c : result.conf.classes)
-            if (c.spec.name == first.value) return fail(given, first, "defined before; keep one");
-        if (first.value.empty()) return fail(given, first, "give it a name");
         NodeClassConf c;
         c.spec.name = first.value;
         c.line = given.line;
         ConfLine line = given;
         std::erase_if(line.tokens, [&](const ConfToken& token) {  // Driver.Key=Value is the driver's
             if (strncasecmp(token.key.c_str(), "Driver.", 7) != 0) return false;
-            c.driver_options[token.key.substr(7)] = token.value;
+            if (!c.driver_options.emplace(token.key.substr(7), token.value).second)
+                fail(given, token, "given twice on this line; keep one");
             return true;
         });
         set_rest(line, c, node_class_keys());
-        auto need = [&](bool good, const char* what) {
-            if (!good) fail(given, first, what);
-        };
-        bool names_nodes = std::any_of(line.tokens.begin(), line.tokens.end(),
-                                       [](const auto& t) { return same_word(t.key, "Nodes"); });
-        need(names_nodes, "its nodes are missing; write Nodes=n[1-4]");
-        bool names_price = std::any_of(line.tokens.begin(), line.tokens.end(),
-                                       [](const auto& t) { return same_word(t.key, "Price"); });
-        need(!c.spec.rented || names_price, "a rented class needs its price per node and hour; write Price=3.06");
-        need(c.spec.rented || c.spec.price_micro_h == 0,
-             "Price= is for rented classes; write Rented=yes or leave it out");
-        need(!c.spec.rented || c.spec.busy_watts.empty(), "BusyWatts= is for local classes; leave it out");
-        need(c.spec.busy_watts.empty() || c.spec.idle_watts <= c.spec.busy_watts.front(),
-             "IdleWatts= is above the first of BusyWatts=");
-        need(c.spec.rented || c.driver.empty(), "Driver= is for rented classes; write Rented=yes or leave it out");
+        check_class(line, c);
         for (const auto& node : c.nodes)
             if (!nodes_.insert(node).second) fail(given, first, fmt::format("node {} is in two classes", node));
         result.conf.classes.push_back(std::move(c));
     }
 
-    void check_classes() {
-        for (const auto& group : result.conf.groups) {
-            auto line = std::find_if(lines_.begin(), lines_.end(), [&](const ConfLine& l) {
-                return same_word(l.tokens.front().key, "CapacityGroup") && l.tokens.front().value == group.name;
-            });
-            if (group.classes.empty() || group.max_nodes == 0)
-                fail(*line, line->tokens.front(), "write Classes=A,B and MaxNodes=N");
+    void check_class(const ConfLine& line, const NodeClassConf& c) {
+        const auto& first = line.tokens.front();
+        auto names = [&](const char* key) {
+            return std::any_of(line.tokens.begin(), line.tokens.end(),
+                               [&](const auto& token) { return same_word(token.key, key); });
+        };
+        if (!names("Nodes")) fail(line, first, "its nodes are missing; write Nodes=n[1-4]");
+        if (c.spec.rented && !names("Price"))
+            fail(line, first, "a rented class needs its price per node and hour; write Price=3.06");
+        for (const auto& token : line.tokens) {
+            bool of_rented = false, of_local = false;
+            for (const char* key :
+                 {"Price", "BillingStep", "BillingMin", "BootTime", "ReleaseTime", "Interruptions", "Driver"})
+                of_rented = of_rented || same_word(token.key, key);
+            for (const char* key : {"IdleWatts", "BusyWatts", "Tariff", "PUE", "PowerDown"})
+                of_local = of_local || same_word(token.key, key);
+            if (of_rented && !c.spec.rented)
+                fail(line, token, "is for rented classes; write Rented=yes or leave it out");
+            if (of_local && c.spec.rented) fail(line, token, "is for local classes; leave it out");
+        }
+        if (!c.spec.rented && !c.driver_options.empty())
+            fail(line, first, "Driver.…= is for rented classes; write Rented=yes or leave it out");
+        if (!c.spec.busy_watts.empty() && c.spec.idle_watts > c.spec.busy_watts.front())
+            fail(line, first, "IdleWatts= is above the first of BusyWatts=");
+    }
+
+    void check_groups() {
+        for (const auto& line : lines_) {
+            const auto& first = line.tokens.front();
+            if (!same_word(first.key, "CapacityGroup")) continue;
+            const auto& group = *std::find_if(result.conf.groups.begin(), result.conf.groups.end(),
+                                              [&](const auto& g) { return g.name == first.value; });
+            if (group.classes.empty() || group.max_nodes == 0) fail(line, first, "write Classes=A,B and MaxNodes=N");
+            std::set<std::string> seen;
             for (const auto& name : group.classes) {
                 bool known = std::any_of(result.conf.classes.begin(), result.conf.classes.end(),
                                          [&](const auto& c) { return c.spec.name == name; });
-                if (!known)
-                    fail(*line, line->tokens.front(), fmt::format("Classes= names {}, which is no NodeClass", name));
+                if (!known) fail(line, first, fmt::format("Classes= names {}, which is no NodeClass", name));
+                if (!seen.insert(name).second) fail(line, first, fmt::format("Classes= names {} twice", name));
             }
         }
     }
 
+    void check_globals() {
+        auto at = globals_.find("StateDir");
+        if (at != globals_.end() && result.conf.poke_socket().size() > kLongestSocket)
+            fail(at->second.first, at->second.second,
+                 fmt::format("too long for the sockets below it; write at most {} characters",
+                             kLongestSocket - (result.conf.poke_socket().size() - result.conf.state_dir.size())));
+        at = globals_.find("DeadManTime");
+        if (at != globals_.end() && result.conf.dead_man_s < 2 * result.conf.interval_s)
+            warn(at->second.first, at->second.second,
+                 fmt::format("less than two cycles (Interval={}): parked jobs may be released while all is well",
+                             result.conf.interval_s));
+    }
+
     void check_partitions() {
+        for (const auto& line : lines_)
+            if (same_word(line.tokens.front().key, "Profile") && line.tokens.size() < 2)
+                fail(line, line.tokens.front(), "its run times are missing; write Runtime=v100:1=10h,2=5.4h");
         bool rented = std::any_of(result.conf.classes.begin(), result.conf.classes.end(),
                                   [](const auto& c) { return c.spec.rented; });
         bool bursts = std::any_of(result.conf.partitions.begin(), result.conf.partitions.end(),
@@ -162,7 +237,8 @@ class ConfReader {
                 fmt::format("{}: no NodeClass; GPU nodes are planned without prices or energy", result.conf.path));
     }
 
-    std::set<std::string> seen_, nodes_;
+    std::map<std::string, std::pair<ConfLine, ConfToken>> globals_;  // where each was given
+    std::set<std::string> nodes_;
     std::vector<ConfLine> lines_;
 };
 

@@ -244,8 +244,12 @@ std::string nearest_word(std::string_view written, const std::vector<std::string
     };
     std::string best;
     if (written.size() > 64) return best;
+    std::size_t least = std::max<std::size_t>(2, written.size() / 2) + 1;  // farther is no typing error
     for (const auto& word : known)
-        if (best.empty() || distance(word) < distance(best)) best = word;
+        if (auto d = distance(word); d < least) {
+            best = word;
+            least = d;
+        }
     return best;
 }
 

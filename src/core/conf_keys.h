@@ -23,7 +23,7 @@ const std::vector<ConfKey<PartitionConf>>& partition_keys();
 const std::vector<ConfKey<ProfileConf>>& profile_keys();
 const std::vector<ConfKey<GroupConf>>& group_keys();
 
-// The known name nearest to what was written, for "did you mean".
+// The known name nearest to what was written, for "did you mean"; "" = none is near.
 std::string nearest_word(std::string_view written, const std::vector<std::string>& known);
 
 }  // namespace squall

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 #include "src/core/amount.h"
 #include "src/core/due_time.h"
@@ -32,13 +31,6 @@ std::optional<int> count(std::string_view text, int most) {
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 1 || value > most)
         return {};
     return value;
-}
-
-bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
-               c == '.';
-    });
 }
 
 template <typename Use>
@@ -94,7 +86,7 @@ std::string set_gpu_share(Request& r, std::string_view name, std::string_view va
 }
 
 std::string set_profile(Request& r, std::string_view name, std::string_view value, Seconds) {
-    if (!is_name(value))
+    if (!is_word(value))
         return wrong(name, value, "not a profile's name; write letters, digits, '-', '_' and '.', 64 at most");
     r.profile = value;
     return "";
@@ -155,6 +147,19 @@ const std::vector<Option>& options() {
     return all;
 }
 
+bool is_option(std::string_view name) {
+    return std::any_of(options().begin(), options().end(), [&](const Option& o) { return name == o.spec.name; });
+}
+
+bool set_stored_due(Request& request, std::string_view text, std::string& error) {
+    Seconds due = 0;
+    auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), due);
+    if (failure != std::errc() || end != text.data() + text.size() || due < 1 || due >= kForever)
+        return error = fmt::format("due={}: not seconds since the epoch", shown(text)), false;
+    request.due = due;
+    return true;
+}
+
 }  // namespace
 
 std::string parse_runtimes(std::vector<RuntimeEntry>& entries, std::string_view value) {
@@ -166,7 +171,7 @@ std::string parse_runtimes(std::vector<RuntimeEntry>& entries, std::string_view 
         if (colon != group.npos && (equal == group.npos || colon < equal)) {
             type = group.substr(0, colon);
             group.remove_prefix(colon + 1);
-            if (!is_name(type)) return error = "a GPU type has letters, digits, '-', '_' and '.'", false;
+            if (!is_word(type)) return error = "a GPU type has letters, digits, '-', '_' and '.'", false;
         }
         return each(group, ',', [&](std::string_view part) {
             auto at = part.find('=');
@@ -184,6 +189,13 @@ std::string parse_runtimes(std::vector<RuntimeEntry>& entries, std::string_view 
     });
     if (error.empty()) entries = std::move(out);
     return error;
+}
+
+bool is_word(std::string_view text) {
+    return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
+               c == '.';
+    });
 }
 
 bool Request::any() const { return !(*this == Request{}); }
@@ -206,9 +218,10 @@ std::string set_option(Request& request, std::string_view name, std::string_view
 }
 
 std::string parse_words(Request& request, std::string_view words, Seconds now) {
+    bool stored = now == 0;
     std::vector<std::string_view> seen;
     std::string error;
-    each(words, ' ', [&](std::string_view word) {
+    auto take = [&](std::string_view word) {
         if (word.empty()) return true;
         auto equal = word.find('=');
         auto name = word.substr(0, equal);
@@ -216,14 +229,19 @@ std::string parse_words(Request& request, std::string_view words, Seconds now) {
         if (std::find(seen.begin(), seen.end(), name) != seen.end())
             return error = fmt::format("{} is given twice", shown(name)), false;
         seen.push_back(name);
-        if (word == "hard") return request.hard = true;
-        // Stored text (now = 0) is not refused for a due date that has passed since.
-        if (now == 0 && name == "due") return request.due = std::atoll(std::string(value).c_str()), true;
-        if (equal == word.npos && name != "checkpointable")
+        if (stored && word == "hard") return request.hard = true;
+        // Stored text is not refused for a due date that has passed since.
+        if (stored && name == "due") return set_stored_due(request, value, error);
+        if (equal == word.npos && name != "checkpointable" && is_option(name))
             return error = fmt::format("\"{}\" has no value; write {}=VALUE", shown(word), shown(name)), false;
         error = set_option(request, name, value, now);
         return error.empty();
-    });
+    };
+    while (!words.empty() && error.empty()) {
+        auto end = words.find_first_of(" \t\r\n");
+        take(words.substr(0, end));
+        words.remove_prefix(end == words.npos ? words.size() : end + 1);
+    }
     return error;
 }
 

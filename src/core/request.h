@@ -55,6 +55,9 @@ std::string set_option(Request& request, std::string_view name, std::string_view
 // format_words() wrote, whose due date may have passed.
 std::string parse_words(Request& request, std::string_view words, Seconds now);
 
+// A name as --profile takes it and squall.conf gives it: letters, digits, '-', '_' and '.', 1 to 64.
+bool is_word(std::string_view text);
+
 // --runtime's value, "v100:1=10h,2=5.4h;a100:1=4h" (without a type: any); also Profile= in squall.conf. Returns "" or
 // what is wrong with it.
 std::string parse_runtimes(std::vector<RuntimeEntry>& entries, std::string_view value);

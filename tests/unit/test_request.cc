@@ -96,6 +96,12 @@ START_TEST(wrong_options_are_told_what_to_write) {
     Request request;
     ASSERT_HAS(parse_words(request, "due=noon due=noon", kNow), "due is given twice");
     ASSERT_HAS(parse_words(request, "late-cost", kNow), "write late-cost=VALUE");
+    ASSERT_HAS(parse_words(request, "due=now+1h hard", kNow), "\"hard\" is not an option of Squall");
+    Request spread;
+    ASSERT_TEXT(parse_words(spread, "\n due=now+60\t late-cost=3\r\n", kNow), "");
+    ck_assert_int_eq(*spread.due, kNow + 60);
+    for (const char* bad : {"due=soon", "due=12x", "due=", "due=-4", "due=99999999999999999999"})
+        ck_assert_msg(!parse_words(request, bad, 0).empty(), "%s", bad);
 }
 END_TEST
 
@@ -127,6 +133,21 @@ START_TEST(due_takes_the_forms_of_deadline) {
 }
 END_TEST
 
+START_TEST(local_clocks_jump_as_the_site_says) {
+    setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+    tzset();
+    constexpr Seconds kSaturday = 1774692000;  // 2026-03-28 11:00 CET; the clock jumps from 2:00 to 3:00 the next day
+    ck_assert_int_eq(*parse_due_time("tomorrow", kSaturday), kSaturday + 13 * 3600);
+    ck_assert_int_eq(*parse_due_time("10:00", kSaturday), kSaturday + 22 * 3600);
+    ck_assert_int_eq(*parse_due_time("03/29-18:00", kSaturday), kSaturday + 30 * 3600);
+    ck_assert_int_eq(*parse_due_time("now+1day", kSaturday), kSaturday + 24 * 3600);
+    auto gap = parse_due_time("03/29-02:30", kSaturday);  // no such time: an hour to either side
+    ck_assert(gap && (*gap == kSaturday + 14 * 3600 + 1800 || *gap == kSaturday + 15 * 3600 + 1800));
+    constexpr Seconds kOctober = 1792836000;  // 2026-10-24 12:00 CEST; 3:00 becomes 2:00 the next day
+    ck_assert_int_eq(*parse_due_time("noon", kOctober), kOctober + 25 * 3600);
+}
+END_TEST
+
 START_TEST(any_bytes_are_survived) {
     std::mt19937 random(5);
     for (int i = 0; i < 20000; ++i) {
@@ -145,6 +166,6 @@ int main() {
     return squall::run_suite(
         "request",
         {words_say_the_same_request, admin_comments_keep_every_byte, wrong_options_are_told_what_to_write,
-         due_takes_the_forms_of_deadline, any_bytes_are_survived},
+         due_takes_the_forms_of_deadline, local_clocks_jump_as_the_site_says, any_bytes_are_survived},
         utc);
 }
