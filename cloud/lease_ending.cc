@@ -47,16 +47,17 @@ void LeaseMachine::step_terminating(Lease& lease) {
 
 // True when the cloud has taken the order, or there is nothing to order.
 bool LeaseMachine::terminate(Lease& lease) {
-    if (lease.instance_id.empty()) return true;
     if (now_ < memory_[lease.id].next_try) return false;
     Driver* driver = fleet_.driver_for(lease.class_name, lease.driver);
     std::string key = "terminate " + name_of(lease);
     if (!driver) {
-        conditions_.raise(key, fmt::format("lease {}: no NodeClass has Driver={} any more, so instance {} cannot be "
-                                           "terminated and may cost money; put the class back into squall.conf",
-                                           name_of(lease), lease.driver, lease.instance_id));
+        conditions_.raise(key,
+                          fmt::format("lease {}: no NodeClass has Driver={} any more, so its instance {} cannot be "
+                                      "terminated and may cost money; put the class back into squall.conf",
+                                      name_of(lease), lease.driver, lease.instance_id));
         return false;
     }
+    if (lease.instance_id.empty()) return true;
     Error error = driver->terminate(lease.instance_id);
     later(lease, kLongestRetryS);
     if (!error) {

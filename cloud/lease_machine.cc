@@ -15,6 +15,7 @@ namespace squall::cloud {
 namespace {
 
 constexpr Seconds kLongestRetryS = 30;
+constexpr Seconds kSlurmRetryS = 15;  // libslurm blocks for about 9 s when slurmctld is away; instances cannot wait
 constexpr int kAbsencesToBelieve = 2;
 
 std::string clock_text(Seconds at) { return fmt::format("{:%F %T}", fmt::localtime(static_cast<std::time_t>(at))); }
@@ -31,8 +32,11 @@ void LeaseMachine::reload(Fleet fleet) {
     fleet_ = std::move(fleet);
 }
 
-void LeaseMachine::load_slurm() {
+// asked: a hook has just run, so slurmctld is there.
+void LeaseMachine::load_slurm(bool asked) {
+    if (now_ < next_load_ && !asked) return;
     std::string error = tools_.slurm.load(nodes_);
+    next_load_ = error.empty() ? 0 : now_ + kSlurmRetryS;
     nodes_known_ = error.empty();
     if (nodes_known_)
         conditions_.clear("slurm", "slurmctld answers again");
@@ -44,7 +48,7 @@ void LeaseMachine::tick(Seconds now) {
     now_ = now;
     book_.set_now(now);
     std::vector<PowerRequest> requests = tools_.ledger.pending_power_requests();
-    load_slurm();
+    load_slurm(!requests.empty());
     take_power_requests(book_, fleet_, requests, nodes_known_ ? &nodes_ : nullptr);
     open_ = tools_.ledger.open_leases();
     sightings_.refresh(fleet_, open_, now);
@@ -55,10 +59,6 @@ void LeaseMachine::tick(Seconds now) {
     end_orphans();
     end_strays();
     return_nodes();
-    for (auto at = memory_.begin(); at != memory_.end();) {
-        bool open = std::any_of(open_.begin(), open_.end(), [&](const Lease& one) { return one.id == at->first; });
-        at = open ? std::next(at) : memory_.erase(at);
-    }
 }
 
 void LeaseMachine::step(Lease& lease) {
@@ -66,6 +66,12 @@ void LeaseMachine::step(Lease& lease) {
     step_once(lease);
     // An end is acted on at once: it frees jobs and saves money.
     if (lease.state == LeaseState::draining && before != LeaseState::draining) step_once(lease);
+    if (!lease.open()) forget(lease);
+}
+
+void LeaseMachine::forget(const Lease& lease) {
+    memory_.erase(lease.id);
+    for (const char* trouble : {"wait ", "launch ", "terminate "}) conditions_.clear(trouble + name_of(lease));
 }
 
 void LeaseMachine::step_once(Lease& lease) {

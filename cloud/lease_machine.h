@@ -42,9 +42,10 @@ class LeaseMachine {
         Seconds down_since = 0, off_since = 0;
     };
 
-    void load_slurm();
+    void load_slurm(bool asked);
     void step(Lease& lease);
     void step_once(Lease& lease);
+    void forget(const Lease& lease);
     void step_wanted(Lease& lease);
     void step_launching(Lease& lease);
     void step_booting(Lease& lease);
@@ -76,6 +77,7 @@ class LeaseMachine {
     Sightings sightings_;
     std::map<std::string, SlurmNode> nodes_;
     bool nodes_known_ = false;
+    Seconds next_load_ = 0;
     std::vector<Lease> open_;                // as of this tick
     std::map<std::int64_t, Memory> memory_;  // by lease id
     std::map<std::string, Seconds> stray_since_;

@@ -337,6 +337,25 @@ START_TEST(class_removed_from_the_configuration_still_ends_its_leases) {
 }
 END_TEST
 
+START_TEST(lease_without_any_driver_stays_open_until_the_class_is_back) {
+    Rig rig;
+    rig.cloud.lose_answer = true;
+    rig.power_up("c1");
+    rig.ticks(1);
+    ck_assert(rig.lease("c1").state == LeaseState::launching && rig.lease("c1").instance_id.empty());
+    Conf whole = rig.conf;
+    rig.conf.classes.clear();
+    rig.restart();
+    rig.ticks(50);
+    ck_assert(rig.lease("c1").open());
+    ck_assert_int_eq(rig.cloud.alive(), 1);
+    rig.conf = whole;
+    rig.machine->reload(rig.fleet());
+    ck_assert(rig.reach("c1", LeaseState::failed));
+    ck_assert_int_eq(rig.cloud.alive(), 0);
+}
+END_TEST
+
 START_TEST(restart_after_every_tick_changes_nothing) {
     Rig rig;
     auto ticks = [&](int count) {
@@ -378,5 +397,6 @@ int main() {
                                        node_that_slurm_calls_down_is_given_up_after_a_while,
                                        nodes_and_classes_that_are_not_rented_are_left_alone,
                                        class_removed_from_the_configuration_still_ends_its_leases,
+                                       lease_without_any_driver_stays_open_until_the_class_is_back,
                                        restart_after_every_tick_changes_nothing});
 }
