@@ -25,7 +25,8 @@ using namespace squall;
 using namespace squall::splan;
 
 struct Options {
-    bool jobs = false, json = false, no_header = false, spend = false, report = false, version = false;
+    bool jobs = false, json = false, progress = false, no_header = false, spend = false, report = false,
+         version = false;
     std::string job_list, why, format, partition, user, conf;
     double interval_s = 0;
 };
@@ -71,6 +72,7 @@ void read_options(int argc, char** argv, Options& o) {
         ->check(CLI::PositiveNumber);
     app.add_option("-f,--conf", o.conf, "squall.conf (default: beside slurm.conf)")->type_name("FILE");
     app.add_flag("-h,--noheader", o.no_header, "no header lines");
+    app.add_flag("--progress", o.progress, "one line: how many run, wait, are done, and what the plan costs");
     app.add_flag("--json", o.json, "everything as JSON");
     app.add_flag("--spend", o.spend, "rent, energy and lateness so far (needs the ledger)");
     app.add_flag("--report", o.report, "what became of finished jobs (needs the ledger)");
@@ -193,6 +195,7 @@ void print_once(const Options& o, Source& source) {
     if (o.json) return fmt::print("{}", to_json(view, make_report(view), make_spend(view)));
     if (o.spend) return fmt::print("{}", spend_text(view, make_spend(view)));
     if (o.report) return fmt::print("{}", report_text(view, make_report(view)));
+    if (o.progress) return fmt::print("{}\n", progress_line(view));
     if (!o.no_header && (isatty(STDOUT_FILENO) || o.interval_s > 0)) fmt::print("{}\n", progress_line(view));
     if (o.jobs)
         print_table(job_columns(), o.format.empty() ? kJobDefault : o.format, view.jobs, view, o);
