@@ -116,11 +116,12 @@ class Importer {
         Request request;
         if (auto error = parse_words(request, row.request, 0); !error.empty())
             return leave_out(row, error), std::nullopt;
-        auto shape = slurm::shape_from_json(row.asked);
-        if (!shape) return leave_out(row, "its shape as asked is not in the ledger"), std::nullopt;
+        auto original = slurm::original_from_json(row.asked);
+        if (!original) return leave_out(row, "its shape as asked is not in the ledger"), std::nullopt;
+        const auto& shape = original->shape;
         slurm::RawJob raw;
-        raw.cpus_per_task = std::max(1, shape->cpus / std::max(1, shape->tasks));
-        auto asked = slurm::read_asked(raw, *shape, false);
+        raw.cpus_per_task = std::max(1, shape.cpus / std::max(1, shape.tasks));
+        auto asked = slurm::read_asked(raw, shape, false);
         const auto* partition = conf_.partition(row.partition);
         Job job;
         job.id = row.job_id;
