@@ -70,7 +70,13 @@ class Builder {
             const RuntimeModel& model)
         : request_(request), asked_(asked), classes_(classes), model_(model) {
         asked_gpus_ = asked.total_gpus();
-        if (asked_gpus_ == 0) asked_gpus_ = request.gpu_counts.empty() ? 1 : request.gpu_counts.front();
+        counts_ = request.gpu_counts;
+        // A job that asks for no GPUs at all can run on the counts whose run times it gives.
+        if (counts_.empty() && asked_gpus_ == 0)
+            for (const auto& entry : model.entries) counts_.push_back(entry.gpus);
+        std::sort(counts_.begin(), counts_.end());
+        counts_.erase(std::unique(counts_.begin(), counts_.end()), counts_.end());
+        if (asked_gpus_ == 0) asked_gpus_ = counts_.empty() ? 1 : counts_.front();
     }
 
     bool small() const { return asked_.shards > 0 || (request_.gpu_share_pct > 0 && asked_.total_gpus() == 0); }
@@ -79,8 +85,9 @@ class Builder {
         const NodeClass& node_class = classes_[static_cast<std::size_t>(use.class_id)];
         if (!type_fits(node_class)) return;
         if (small()) return add_small(use, clamp);
-        bool counts_decide = !asked_.rigid && !request_.gpu_counts.empty();
-        if (counts_decide && !std::count(request_.gpu_counts.begin(), request_.gpu_counts.end(), asked_gpus_)) return;
+        if (asked_.total_gpus() == 0) return;
+        bool counts_decide = !asked_.rigid && !counts_.empty();
+        if (counts_decide && !std::count(counts_.begin(), counts_.end(), asked_gpus_)) return;
         if (auto shape = as_asked(asked_, node_class, use.nodes)) add_large(use, *shape, clamp);
     }
 
@@ -91,12 +98,13 @@ class Builder {
         free.gpus_per_node = 0;
         // -N with a fixed count stays; where the shape came from GPUs a node, the count is what moves.
         if (asked_.gpus_per_node > 0 && asked_.max_nodes == asked_.nodes && asked_.nodes > 1) free.nodes = 1;
-        for (int count : request_.gpu_counts)
+        for (int count : counts_)
             if (auto shape = split(count, free, node_class, use.nodes)) add_large(use, *shape, clamp);
     }
 
     ConfigsResult take() { return std::move(result_); }
     bool empty() const { return result_.configs.empty(); }
+    bool asks_gpus() const { return small() || asked_.total_gpus() > 0 || !counts_.empty(); }
     const std::string& obstacle() const { return obstacle_; }
 
   private:
@@ -165,6 +173,7 @@ class Builder {
     const AskedShape& asked_;
     const std::vector<NodeClass>& classes_;
     const RuntimeModel& model_;
+    std::vector<int> counts_;  // GPUs in total that it may run on beside what it asks for
     int asked_gpus_ = 1;
     ConfigsResult result_;
     std::string obstacle_;
@@ -232,7 +241,7 @@ std::optional<Seconds> run_time(const RuntimeModel& model, const std::string& gp
 ConfigsResult make_configs(const Request& request, const AskedShape& asked, const std::vector<NodeClass>& classes,
                            const std::vector<ClassUse>& usable, const RuntimeModel& model) {
     Builder builder(request, asked, classes, model);
-    if (!builder.small() && asked.total_gpus() == 0 && request.gpu_counts.empty())
+    if (!builder.asks_gpus())
         return {.configs = {}, .why_none = "it asks for no GPU, so there is nothing for Squall to plan"};
     // Longer than the time limit is dropped where anything shorter is left, else planned as what Slurm will do: kill
     // it.

@@ -256,8 +256,25 @@ START_TEST(no_usable_class_is_said) {
 }
 END_TEST
 
+START_TEST(a_job_without_gres_runs_on_the_counts_it_names) {
+    NodeClass v100;
+    v100.name = v100.gpu_type = "v100";
+    v100.gpus = 4;
+    AskedShape nothing;
+    for (bool range : {true, false}) {
+        Request request;
+        if (range) request.gpu_counts = {1, 2};
+        RuntimeModel model{.entries = {{"v100", 1, 100}, {"v100", 2, 60}}};
+        auto made = make_configs(request, nothing, {v100}, {{0, 2}}, model);
+        ck_assert_int_eq(made.configs.size(), 2);
+        for (const auto& config : made.configs) ck_assert_int_gt(config.gpus, 0);
+    }
+}
+END_TEST
+
 int main() {
-    return squall::run_suite("configs", {fewer_gpus_are_left_out_where_only_the_time_limit_is_known,
+    return squall::run_suite("configs", {a_job_without_gres_runs_on_the_counts_it_names,
+                                         fewer_gpus_are_left_out_where_only_the_time_limit_is_known,
                                          gpus_in_total_are_split_evenly_over_the_fewest_nodes_of_each_class,
                                          gpus_a_node_are_kept_with_their_node_count,
                                          a_range_adds_every_count_that_fits_after_the_asked_one,
