@@ -45,15 +45,13 @@ Micro rent_of(const Snapshot& snapshot, int node, const std::vector<CheckedUse>&
 }
 
 // Second by second in principle; stepped from event to event, with the tariff looked up for each day and step.
-Micro energy_of(const Snapshot& snapshot, int node, const std::vector<CheckedUse>& uses) {
+Micro energy_of(const Snapshot& snapshot, int node, const std::vector<CheckedUse>& uses, Seconds last) {
     const auto& c = snapshot.classes[snapshot.nodes[node].class_id];
     if (c.tariff.empty() || c.busy_watts.empty()) return 0;
     std::set<Seconds> moments{snapshot.now};
-    Seconds last = snapshot.now;
-    for (const auto& use : uses) {
-        moments.insert({std::max(use.start, snapshot.now), std::max(use.end, snapshot.now)});
-        last = std::max(last, use.end);
-    }
+    for (const auto& use : uses)
+        for (Seconds at : {use.start, use.end})
+            if (at > snapshot.now && at < last) moments.insert(at);
     Seconds offset = snapshot.utc_offset_s;
     for (Seconds day = (snapshot.now + offset) / kDay - 1; day * kDay - offset < last; ++day)
         for (const auto& step : c.tariff)
@@ -160,7 +158,11 @@ Micro checked_rent(const Snapshot& snapshot, int node, const std::vector<Checked
 }
 
 Micro checked_energy(const Snapshot& snapshot, int node, const std::vector<CheckedUse>& uses) {
-    return energy_of(snapshot, node, uses) - energy_of(snapshot, node, unmanaged(uses));
+    // After the last job of ours both are the same, and what is not ours may last for ever.
+    Seconds last = snapshot.now;
+    for (const auto& use : uses)
+        if (use.job_id != 0) last = std::max(last, use.end);
+    return energy_of(snapshot, node, uses, last) - energy_of(snapshot, node, unmanaged(uses), last);
 }
 
 }  // namespace squall

@@ -20,20 +20,37 @@ ClassIndex::Key ClassIndex::key(int g, int node, const NodePlan& plan) const {
 }
 
 void ClassIndex::enter(int node, const NodePlan& plan) {
-    for (int g = 1; g < static_cast<int>(tails_.size()); ++g) {
-        tails_[g].insert(key(g, node, plan));
-        if (plan.longest_gap(g) > 0) gaps_[g].insert({plan.longest_gap(g), node});
-    }
-    if (std::any_of(plan.items().begin(), plan.items().end(), [](const NodeItem& i) { return i.shards > 0; }))
-        sharing_.insert(node);
+    auto& known = known_[node];
+    known.tails.resize(tails_.size(), {-1, 0, node});
+    known.gaps.resize(tails_.size(), 0);
+    update(node, plan);
 }
 
-void ClassIndex::leave(int node, const NodePlan& plan) {
+// Most changes touch few of the keys.
+void ClassIndex::update(int node, const NodePlan& plan) {
+    auto& known = known_.at(node);
     for (int g = 1; g < static_cast<int>(tails_.size()); ++g) {
-        tails_[g].erase(key(g, node, plan));
-        gaps_[g].erase({plan.longest_gap(g), node});
+        auto fresh = key(g, node, plan);
+        if (auto& old = known.tails[g]; old != fresh) {
+            tails_[g].erase(old);
+            tails_[g].insert(fresh);
+            old = fresh;
+        }
+        Seconds gap = plan.longest_gap(g);
+        if (auto& old = known.gaps[g]; old != gap) {
+            gaps_[g].erase({old, node});
+            if (gap > 0) gaps_[g].insert({gap, node});
+            old = gap;
+        }
     }
-    sharing_.erase(node);
+    bool shares = !plan.labels().empty();
+    if (shares != known.sharing) {
+        if (shares)
+            sharing_.insert(node);
+        else
+            sharing_.erase(node);
+        known.sharing = shares;
+    }
 }
 
 std::vector<int> ClassIndex::free_by(int g, Seconds from, int limit) const {

@@ -5,6 +5,7 @@
 #pragma once
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "src/core/node_plan.h"
@@ -17,14 +18,15 @@ class ClassIndex {
 
     struct Kind {  // of an untouched node
         NodeState state;
-        Seconds open_at;  // nothing starts before
+        Seconds open_at;    // nothing starts before
+        Seconds leased_at;  // -1 = not leased
         auto operator<=>(const Kind&) const = default;
     };
     void add_untouched(const Kind& kind, int node) { untouched_[kind].push_back(node); }
     // Removes `node` from its untouched group. Cheap for the group's next node, which is the one finders offer.
     void touch(const Kind& kind, int node);
-    void enter(int node, const NodePlan& plan);  // after a change
-    void leave(int node, const NodePlan& plan);  // before a change
+    void enter(int node, const NodePlan& plan);   // first time
+    void update(int node, const NodePlan& plan);  // after a change
 
     // Touched nodes with at least g GPUs free for good by `from`: those that free latest first (best fit).
     std::vector<int> free_by(int g, Seconds from, int limit) const;
@@ -43,7 +45,13 @@ class ClassIndex {
         int node;
         auto operator<=>(const Key&) const = default;
     };
+    struct Known {  // what the sets below hold of a node
+        std::vector<Key> tails;
+        std::vector<Seconds> gaps;
+        bool sharing = false;
+    };
     Key key(int g, int node, const NodePlan& plan) const;
+    std::unordered_map<int, Known> known_;
     std::vector<std::set<Key>> tails_;
     std::vector<std::set<std::pair<Seconds, int>>> gaps_;
     std::set<int> sharing_;

@@ -43,7 +43,7 @@ class Finder {
         spot.start = spot.ready = std::max(was.start, from_);
         spot.nodes_cost = spot.late = 0;
         for (int n : spot.nodes) {
-            auto plan = schedule_.plan_of(n);
+            const auto& plan = schedule_.plan_of(n);
             if (!schedule_.usable(n) || !plan.appendable(spot.start)) return {};
             spot.ready = std::max(spot.ready, plan.ready_at(spot.start));
         }
@@ -71,17 +71,16 @@ class Finder {
     }
 
     void try_node(int node) {
-        const NodePlan* touched = schedule_.touched(node);
-        if (touched)
-            try_node(node, *touched);
-        else
-            try_node(node, NodePlan(schedule_.snapshot(), node));
+        const NodePlan& plan = schedule_.plan_of(node);
+        if (config_.shards == 0) return try_label(node, plan, -1);
+        for (int label : plan.labels()) try_label(node, plan, label);
+        try_label(node, plan, plan.new_label());
     }
 
-    void try_node(int node, const NodePlan& plan) {
-        int label = -1;
-        Seconds length = length_ + (plan.down_at(from_) ? class_.boot_s : 0);
-        Seconds start = plan.earliest(want_, from_, length, label);
+    void try_label(int node, const NodePlan& plan, int label) {
+        Seconds from = std::max(from_, plan.append_from());
+        Seconds length = length_ + (plan.down_at(from) ? class_.boot_s : 0);
+        Seconds start = plan.earliest(want_, from, length, label);
         if (start >= kForever) return;
         offer_at(node, plan, start, label);
         try_cheaper_hours(node, plan, start, label);
@@ -127,7 +126,7 @@ class Finder {
             Seconds shift = at - spot.start;
             spot.start += shift, spot.ready += shift, spot.end += shift;
             bool fits = std::all_of(spot.nodes.begin(), spot.nodes.end(), [&](int n) {
-                auto plan = schedule_.plan_of(n);
+                const auto& plan = schedule_.plan_of(n);
                 return plan.appendable(spot.start) && plan.ready_at(spot.start) <= spot.ready &&
                        plan.fits(want_, spot.start, spot.end, spot.gpu_index);
             });
@@ -138,14 +137,8 @@ class Finder {
     void price(Spot& spot) {
         spot.late = schedule_.late_of(job_index_, spot.end);
         if (best_ && static_cast<double>(spot.late) >= best_->score) return;
-        for (int n : spot.nodes) {
-            const NodePlan* touched = schedule_.touched(n);
-            if (touched) {
-                spot.nodes_cost += touched->cost_with(item_of(spot)) - touched->cost();
-            } else {
-                spot.nodes_cost += NodePlan(schedule_.snapshot(), n).cost_with(item_of(spot));
-            }
-        }
+        NodeItem item = item_of(spot);
+        for (int n : spot.nodes) spot.nodes_cost += schedule_.plan_of(n).cost_of(item);
         if (!schedule_.affordable(job_index_, spot)) return;
         double score = static_cast<double>(spot.total());
         if (options_.prices) {
@@ -185,7 +178,7 @@ class Finder {
         spot.start = from_;
         for (int n : candidates) {
             if (static_cast<int>(spot.nodes.size()) == config_.nodes) break;
-            auto plan = schedule_.plan_of(n);
+            const auto& plan = schedule_.plan_of(n);
             spot.start = std::max(spot.start, plan.tail(gpus()));
             if (spot.start >= kForever) return;
             spot.nodes.push_back(n);
@@ -195,7 +188,7 @@ class Finder {
         for (int n : spot.nodes) spot.ready = std::max(spot.ready, schedule_.plan_of(n).ready_at(spot.start));
         spot.end = spot.ready + length_;
         for (int n : spot.nodes) {
-            auto plan = schedule_.plan_of(n);
+            const auto& plan = schedule_.plan_of(n);
             if (!plan.appendable(spot.start) || !plan.fits(want_, spot.start, spot.end, -1)) return;
         }
         std::sort(spot.nodes.begin(), spot.nodes.end());

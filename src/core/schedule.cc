@@ -32,9 +32,13 @@ Schedule::Schedule(const Snapshot& snapshot, bool burst)
       placed_at_(snapshot.jobs.size(), 0),
       committed_(snapshot.budgets.size(), 0),
       unplaced_(static_cast<int>(snapshot.jobs.size())) {
-    for (const auto& c : snapshot.classes) indices_.emplace_back(c.gpus);
+    for (int c = 0; c < static_cast<int>(snapshot.classes.size()); ++c) {
+        facts_.emplace_back(snapshot, c);
+        indices_.emplace_back(snapshot.classes[c].gpus);
+    }
     for (std::size_t g = 0; g < snapshot.groups.size(); ++g)
         for (int c : snapshot.groups[g].class_ids) groups_of_[c].push_back(static_cast<int>(g));
+    make_blanks();
     choose_usable();
     take_fixed_load();
     take_running();
@@ -68,28 +72,32 @@ void Schedule::choose_usable() {
 ClassIndex::Kind Schedule::kind_of(int node) const {
     const auto& n = snapshot_->nodes[node];
     bool waits = n.state == NodeState::unavailable || n.state == NodeState::booting;
-    return {n.state, waits ? std::max(snapshot_->now, n.ready_at) : snapshot_->now};
+    return {n.state, waits ? std::max(snapshot_->now, n.ready_at) : snapshot_->now, n.leased_at.value_or(-1)};
 }
 
-NodePlan Schedule::plan_of(int node) const { return plans_[node] ? *plans_[node] : NodePlan(*snapshot_, node); }
+void Schedule::make_blanks() {
+    for (int n = 0; n < static_cast<int>(snapshot_->nodes.size()); ++n) {
+        const auto& node = snapshot_->nodes[n];
+        auto [at, added] = alike_.try_emplace({node.class_id, kind_of(n)}, facts_[node.class_id], node);
+        blanks_.push_back(&at->second);
+    }
+}
 
 NodePlan& Schedule::touch(int node) {
     if (!plans_[node]) {
         int c = snapshot_->nodes[node].class_id;
-        if (usable_[node]) indices_[c].touch(kind_of(node), node);
-        plans_[node] = std::make_unique<NodePlan>(*snapshot_, node);
-        enter(node);
+        plans_[node] = std::make_unique<NodePlan>(*blanks_[node]);
+        if (usable_[node]) {
+            indices_[c].touch(kind_of(node), node);
+            indices_[c].enter(node, *plans_[node]);
+        }
         for (int g : groups_of_[c]) group_nodes_[g].push_back(node);
     }
     return *plans_[node];
 }
 
-void Schedule::enter(int node) {
-    if (usable_[node]) indices_[snapshot_->nodes[node].class_id].enter(node, *plans_[node]);
-}
-
-void Schedule::leave(int node) {
-    if (usable_[node]) indices_[snapshot_->nodes[node].class_id].leave(node, *plans_[node]);
+void Schedule::update_index(int node) {
+    if (usable_[node]) indices_[snapshot_->nodes[node].class_id].update(node, *plans_[node]);
 }
 
 void Schedule::take_fixed_load() {
@@ -107,11 +115,10 @@ void Schedule::take_fixed_load() {
         // A job past its limit is about to be ended by Slurm.
         if (item.end <= snapshot_->now) item.end = snapshot_->now + 60;
         auto& plan = touch(hold.node);
-        leave(hold.node);
         if (item.shards > 0 && item.gpu_index < 0) item.gpu_index = 0;
         plan.add(item);
         plan.seal();
-        enter(hold.node);
+        update_index(hold.node);
     }
 }
 
@@ -133,6 +140,17 @@ void Schedule::take_running() {
     }
 }
 
+namespace {
+
+// A GPU that is shared already where the share fits, else one of its own.
+int label_that_fits(const NodePlan& plan, const NodeWant& want, Seconds start, Seconds end) {
+    for (int label : plan.labels())
+        if (plan.fits(want, start, end, label)) return label;
+    return plan.new_label();
+}
+
+}  // namespace
+
 void Schedule::take_pinned() {
     for (int j = 0; j < static_cast<int>(snapshot_->jobs.size()); ++j) {
         const auto& job = snapshot_->jobs[j];
@@ -144,7 +162,7 @@ void Schedule::take_pinned() {
         spot.nodes = job.pinned_nodes;
         bool fits = true;
         for (int n : spot.nodes) {
-            auto plan = plan_of(n);
+            const auto& plan = plan_of(n);
             const auto& node = snapshot_->nodes[n];
             Seconds opens = node.state == NodeState::booting ? node.ready_at : snapshot_->now;
             if (node.ready_at >= kForever) fits = false;
@@ -152,12 +170,11 @@ void Schedule::take_pinned() {
         }
         spot.end = spot.ready + run_length(job, config);
         for (int n : spot.nodes) {
-            auto plan = plan_of(n);
+            const auto& plan = plan_of(n);
             // A node that boots for this very job is its own from now on, though nothing else may start there yet.
             Seconds from = std::max(spot.start, kind_of(n).open_at);
-            int label = -1;
-            if (fits && plan.earliest(want_of(config), from, spot.end - from, label) != from) fits = false;
-            spot.gpu_index = label;
+            spot.gpu_index = config.shards > 0 ? label_that_fits(plan, want_of(config), from, spot.end) : -1;
+            fits = fits && plan.fits(want_of(config), from, spot.end, spot.gpu_index);
         }
         if (!fits) continue;
         spot.late = late_of(j, spot.end);
@@ -183,12 +200,11 @@ void Schedule::place(int job, const Spot& spot) {
     const auto& config = snapshot_->jobs[job].configs[spot.config];
     for (int n : spot.nodes) {
         auto& plan = touch(n);
-        leave(n);
         Micro before = plan.cost();
         plan.add({spot.start, spot.end, spot.ready, config.gpus, config.shards, spot.gpu_index, config.cpus,
                   config.mem_mb, job});
         change_node(n, spot.start, plan.cost() - before);
-        enter(n);
+        update_index(n);
     }
     late_ += spot.late;
     --unplaced_;
@@ -199,11 +215,10 @@ void Schedule::place(int job, const Spot& spot) {
 std::vector<int> Schedule::dependents(int job) const {
     std::vector<int> out{job};
     for (std::size_t i = 0; i < out.size(); ++i) {
-        const Spot& spot = *spots_[out[i]];
-        for (int n : spot.nodes) {
+        for (int n : spots_[out[i]]->nodes) {
             if (!plans_[n]->boots()) continue;
             for (const auto& item : plans_[n]->items())
-                if (item.job >= 0 && !fixed_[item.job] && item.start >= spot.start &&
+                if (item.job >= 0 && !fixed_[item.job] && placed_at_[item.job] > placed_at_[out[i]] &&
                     std::find(out.begin(), out.end(), item.job) == out.end())
                     out.push_back(item.job);
         }
@@ -219,11 +234,10 @@ std::vector<int> Schedule::eject(int job) {
         const Spot spot = *spots_[j];
         for (int n : spot.nodes) {
             auto& plan = *plans_[n];
-            leave(n);
             Micro before = plan.cost();
             plan.remove_job(j);
             change_node(n, spot.start, plan.cost() - before);
-            enter(n);
+            update_index(n);
         }
         late_ -= spot.late;
         ++unplaced_;
@@ -244,8 +258,8 @@ bool Schedule::affordable(int job, const Spot& spot) const {
     return standalone_cost(*snapshot_, j, spot.config, spot.start, spot.end) <= *j.max_cost_micro;
 }
 
-void Schedule::add_leases(int node, const std::vector<NodeItem>& items, LeaseEvents& events) const {
-    for (const auto& span : plan_of(node).leases(items)) {
+void Schedule::add_leases(int node, const NodeItem* more, LeaseEvents& events) const {
+    for (const auto& span : plan_of(node).leases(more)) {
         events.emplace_back(span.launch, 1);
         events.emplace_back(span.release, -1);
     }
@@ -274,17 +288,11 @@ bool exceeds(std::vector<std::pair<Seconds, int>> with, std::vector<std::pair<Se
 bool Schedule::groups_bear(const Spot& spot, int class_id) const {
     for (int g : groups_of_[class_id]) {
         LeaseEvents with, without;
-        for (int n : group_nodes_[g]) add_leases(n, plans_[n]->items(), without);
+        for (int n : group_nodes_[g]) add_leases(n, nullptr, without);
         for (int n : group_nodes_[g])
-            if (std::find(spot.nodes.begin(), spot.nodes.end(), n) == spot.nodes.end())
-                add_leases(n, plans_[n]->items(), with);
-        for (int n : spot.nodes) {
-            auto items = plan_of(n).items();
-            items.push_back({spot.start, spot.end, spot.ready, 0, 0, -1, 0, 0, -1});
-            std::stable_sort(items.begin(), items.end(),
-                             [](const NodeItem& a, const NodeItem& b) { return a.start < b.start; });
-            add_leases(n, items, with);
-        }
+            if (std::find(spot.nodes.begin(), spot.nodes.end(), n) == spot.nodes.end()) add_leases(n, nullptr, with);
+        NodeItem item{spot.start, spot.end, spot.ready, 0, 0, -1, 0, 0, -1};
+        for (int n : spot.nodes) add_leases(n, &item, with);
         if (exceeds(std::move(with), std::move(without), snapshot_->groups[g].max_nodes)) return false;
     }
     return true;
@@ -294,7 +302,7 @@ std::vector<Seconds> Schedule::group_releases(int class_id, Seconds from) const 
     std::vector<Seconds> times;
     for (int g : groups_of_[class_id])
         for (int n : group_nodes_[g])
-            for (const auto& span : plans_[n]->leases(plans_[n]->items()))
+            for (const auto& span : plans_[n]->leases())
                 if (span.release > from) times.push_back(span.release);
     std::sort(times.begin(), times.end());
     times.erase(std::unique(times.begin(), times.end()), times.end());

@@ -2,6 +2,7 @@
 // A plan under construction: every job's spot, every touched node's load, and the cost of it all, kept up to date as
 // spots are taken and given back. The planner's one mutable state; construct, improve and refine work on it.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,19 +35,21 @@ class Schedule {
     // Takes up the fixed load, the running jobs and, where they still fit, the pinned ones. burst = false: no
     // new load on rented nodes.
     Schedule(const Snapshot& snapshot, bool burst);
+    Schedule(const Schedule&) = delete;
+    Schedule& operator=(const Schedule&) = delete;
 
     const Snapshot& snapshot() const { return *snapshot_; }
     bool burst() const { return burst_; }
     const ClassIndex& index(int class_id) const { return indices_[class_id]; }
-    // The node's load; one without items where nothing touched it yet.
-    NodePlan plan_of(int node) const;
+    // The node's load; that of all untouched nodes of its kind where nothing touched it yet.
+    const NodePlan& plan_of(int node) const { return plans_[node] ? *plans_[node] : *blanks_[node]; }
     const NodePlan* touched(int node) const { return plans_[node].get(); }
 
     const std::optional<Spot>& spot(int job) const { return spots_[job]; }
     bool usable(int node) const { return usable_[node]; }  // new load may go there
     bool fixed(int job) const { return fixed_[job]; }      // running or pinned: not the search's to move
     void place(int job, const Spot& spot);
-    // Gives back the job's spot and those of all jobs that build on it (they use a node that this job booted).
+    // Gives back the job's spot and those of all jobs that build on it (they came to a node that boots after this job).
     // Returns all jobs that lost their spot, this one included.
     std::vector<int> eject(int job);
     // Those jobs, in the order in which eject() would free them.
@@ -65,17 +68,20 @@ class Schedule {
     void take_fixed_load();
     void take_running();
     void take_pinned();
+    void make_blanks();
     void choose_usable();
     NodePlan& touch(int node);
-    void enter(int node);
-    void leave(int node);
+    void update_index(int node);
     using LeaseEvents = std::vector<std::pair<Seconds, int>>;  // (time, change in leased nodes)
-    void add_leases(int node, const std::vector<NodeItem>& items, LeaseEvents& events) const;
+    void add_leases(int node, const NodeItem* more, LeaseEvents& events) const;
     ClassIndex::Kind kind_of(int node) const;
     void change_node(int node, Seconds start, Micro change);
 
     const Snapshot* snapshot_;
     bool burst_;
+    std::vector<ClassFacts> facts_;  // by class; never grows after construction, NodePlans point into it
+    std::map<std::pair<int, ClassIndex::Kind>, NodePlan> alike_;
+    std::vector<const NodePlan*> blanks_;  // by node, into alike_
     std::vector<ClassIndex> indices_;
     std::vector<std::unique_ptr<NodePlan>> plans_;  // by node, null where untouched
     std::vector<bool> usable_;                      // by node: new load may go there
