@@ -112,8 +112,8 @@ PollInterval=200ms
 Interval=5
 ParkTime=60
 DeadManTime=${CLUSTER_DEAD_MAN_TIME:-60}
-NodeClass=v100 Nodes=n[1-2] GpuType=v100 IdleWatts=350 BusyWatts=530,700,870,1040 Tariff=0.17168 PUE=1.33
-NodeClass=turing Nodes=t1 GpuType=turing IdleWatts=350 BusyWatts=400,470 Tariff=0.17168 PUE=1.33
+NodeClass=v100 Nodes=n[1-2] GpuType=v100 IdleWatts=350 BusyWatts=530,700,870,1040 Tariff=${CLUSTER_TARIFF:-0.17168} PUE=1.33
+NodeClass=turing Nodes=t1 GpuType=turing IdleWatts=350 BusyWatts=400,470 Tariff=${CLUSTER_TARIFF:-0.17168} PUE=1.33
 NodeClass=a100 Nodes=c[1-4] GpuType=a100 Rented=yes Price=${CLUSTER_PRICE:-12.24} BillingStep=1 BillingMin=${CLUSTER_BILLING_MIN:-10} BootTime=${CLUSTER_BOOT_TIME:-8} ReleaseTime=${CLUSTER_SUSPEND_TIME:-8} MaxNodes=4 Driver=local Driver.BootDelay=${CLUSTER_BOOT_DELAY:-2}
 Partition=gpu Manage=due BurstTo=cloud LateCost=20
 ${CLUSTER_SQUALL_CONF:-}
