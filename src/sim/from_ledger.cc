@@ -126,7 +126,7 @@ class Importer {
         Job job;
         job.id = row.job_id;
         job.name = row.name, job.user = row.user, job.account = row.account, job.partition = row.partition;
-        job.release = row.submit_at;
+        job.release = std::max(row.submit_at, original->begin_at.value_or(0));
         job.due = request.due;
         job.due_is_hard = request.hard;
         job.late_micro_h = request.late_micro_h.value_or(partition ? partition->late_micro_h : 0);
