@@ -93,7 +93,9 @@ JobShape mold(const JobShape& original, const AskedShape& asked, const Target& t
     JobShape shape = original;
     shape.partition = target.partition;
     if (target.pin_nodes) shape.req_nodes = fmt::format("{}", fmt::join(target.nodes, ","));
-    if (asked.rigid || asked.exclusive) return shape;
+    // A shape that must stay is one that asks for GPUs; --gpu-share and --gpu-range without --gres still need theirs.
+    bool asks_gpus = asked.total_gpus() > 0 || asked.shards > 0;
+    if (asks_gpus && (asked.rigid || asked.exclusive)) return shape;
     shape.min_nodes = shape.max_nodes = config.nodes;
     bool small = config.shards > 0;
     bool as_asked = small ? asked.shards == config.shards
