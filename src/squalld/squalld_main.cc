@@ -117,7 +117,7 @@ int dump_snapshot(const Options& options, const Conf& conf) {
 }
 
 void declare(CLI::App& app, Options& options) {
-    app.add_option("-f,--conf", options.conf, "squall.conf to read; default: $SQUALL_CONF, else beside slurm.conf")
+    app.add_option("FILE,-f,--conf", options.conf, "squall.conf to read; default: $SQUALL_CONF, else beside slurm.conf")
         ->type_name("FILE");
     app.add_flag("-D", options.foreground, "log to stderr instead of LogDir/squalld.log");
     app.add_flag("-t,--test", options.test, "check squall.conf and exit: 0 valid, 1 not");
@@ -138,7 +138,11 @@ int main(int argc, char** argv) {
     g_options = &options;
     CLI::App app("Plans GPU jobs for Slurm by due date and cost. Normally started by sched/squall.", "squalld");
     declare(app, options);
-    CLI11_PARSE(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
     try {
         std::string path = find_conf(options.conf);
         if (options.test) return test_conf(path);
