@@ -8,6 +8,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "plugin/slurm_symbols.h"
 #include "src/core/request.h"
@@ -44,23 +45,28 @@ int release_parked_jobs() {
         auto comment = parse_admin_comment(job.admin_comment);
         if (!comment) continue;
         const auto& state = comment->plan["state"];
-        if (state == "parked" || state == "planned") released += release(job, std::move(*comment));
+        if (state == "parked" || state == "planned" || state == "unplaceable")
+            released += release(job, std::move(*comment));
     }
     return released;
 }
 
 }  // namespace
 
-bool DeadMan::overdue(const Conf& conf) const {
-    auto last = began_;
-    struct stat confirmed {};
-    if (stat((conf.state_dir + "/confirmed").c_str(), &confirmed) == 0)
-        last = std::max(last, std::chrono::system_clock::from_time_t(confirmed.st_mtime));
-    return std::chrono::system_clock::now() - last > std::chrono::seconds(conf.dead_man_s);
+bool DeadMan::overdue(const Conf& conf) {
+    struct stat file {};
+    if (stat((conf.state_dir + "/confirmed").c_str(), &file) == 0) {
+        long long mtime_ns = file.st_mtim.tv_sec * 1000000000LL + file.st_mtim.tv_nsec;
+        bool first = seen_mtime_ns_ < 0;
+        if (std::exchange(seen_mtime_ns_, mtime_ns) != mtime_ns && !first) confirmed_ = Clock::now();
+    } else {
+        seen_mtime_ns_ = 0;  // its creation will be news
+    }
+    return Clock::now() - confirmed_ > std::chrono::seconds(conf.dead_man_s);
 }
 
 void DeadMan::tick(const Conf& conf) {
-    auto now = std::chrono::steady_clock::now();
+    auto now = Clock::now();
     if (now < next_look_) return;
     next_look_ = now + 2s;
     if (!overdue(conf)) {
@@ -69,11 +75,19 @@ void DeadMan::tick(const Conf& conf) {
         return;
     }
     int released = release_parked_jobs();
+    if (released < 0) {
+        if (!std::exchange(failed_, true))
+            slurm_error("sched/squall: no plan confirmed for DeadManTime=%lld s, and jobs cannot be listed; trying on",
+                        static_cast<long long>(conf.dead_man_s));
+        return;
+    }
+    failed_ = false;
     if (released > 0 || !tripped_)
         slurm_error(
-            "sched/squall: no plan confirmed for DeadManTime=%lld s: released %d parked jobs to Slurm; see squalld.log",
-            static_cast<long long>(conf.dead_man_s), std::max(0, released));
-    tripped_ = released >= 0;
+            "sched/squall: no plan confirmed for DeadManTime=%lld s: released %d parked jobs to Slurm; see "
+            "%s/squalld.log",
+            static_cast<long long>(conf.dead_man_s), released, conf.log_dir.c_str());
+    tripped_ = true;
 }
 
 }  // namespace squall::plugin

@@ -13,10 +13,11 @@ class DeadMan {
     void tick(const Conf& conf);
 
   private:
-    bool overdue(const Conf& conf) const;
-    std::chrono::system_clock::time_point began_ = std::chrono::system_clock::now();
-    std::chrono::steady_clock::time_point next_look_{};
-    bool tripped_ = false;
+    using Clock = std::chrono::steady_clock;  // a step of the wall clock must not look like silence
+    bool overdue(const Conf& conf);
+    Clock::time_point confirmed_ = Clock::now(), next_look_{};
+    long long seen_mtime_ns_ = -1;
+    bool tripped_ = false, failed_ = false;
 };
 
 }  // namespace squall::plugin

@@ -57,10 +57,10 @@ int sched_p_reconfig() {
     return guarded([] {
         auto conf = squall::plugin::load_conf("sched/squall");
         watcher.reconfigure(conf);
-        if (backfill.running())
-            backfill.reconfigure();
-        else if (!conf || conf->backfill)
-            backfill.start();
+        bool wanted = !conf || conf->backfill;
+        if (wanted && backfill.running()) backfill.reconfigure();
+        if (wanted) backfill.start();
+        if (!wanted) backfill.stop();
     });
 }
 

@@ -11,7 +11,6 @@
 #include "plugin/child_watch.h"
 #include "plugin/dead_man.h"
 #include "plugin/slurm_symbols.h"
-#include "src/core/poke.h"
 
 namespace squall::plugin {
 namespace {
@@ -65,9 +64,9 @@ void Watcher::stop() {
 void Watcher::reconfigure(std::shared_ptr<const Conf> conf) {
     if (!thread_.joinable()) return start(std::move(conf));
     if (!conf) return stop();  // broken: disabled until mended
-    poke(conf->poke_socket());
     std::lock_guard lock(mutex_);
     conf_ = std::move(conf);
+    reload_ = true;
 }
 
 void Watcher::run() {
@@ -78,6 +77,7 @@ void Watcher::run() {
         auto now = conf();
         planner.tick(now->program_dir, now->path, lifeline_read_);
         leases.tick(now->program_dir, now->path, lifeline_read_);
+        if (reload_.exchange(false)) planner.reload(), leases.reload();
         dead_man.tick(*now);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }

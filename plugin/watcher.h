@@ -22,7 +22,7 @@ class Watcher {
     std::shared_ptr<const Conf> conf() const;
 
     std::thread thread_;
-    std::atomic<bool> stop_{false};
+    std::atomic<bool> stop_{false}, reload_{false};
     mutable std::mutex mutex_;
     std::shared_ptr<const Conf> conf_;
     int lifeline_read_ = -1, lifeline_write_ = -1;
