@@ -24,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kChildLifeline = 3;
+constexpr auto kFirstBackOff = 200ms;
 constexpr auto kLongestBackOff = 60000ms;
 constexpr auto kStable = 60s;           // having lived this long, it starts again at once
 constexpr std::size_t kMostSaid = 400;  // bytes of stderr kept for the message about its end
@@ -106,14 +107,14 @@ void ChildWatch::reap() {
     if (got == 0 || (got < 0 && errno == EINTR)) return;
     listen();
     auto lived = Clock::now() - started_;
-    if (lived >= kStable) back_off_ = 200ms;
+    if (lived >= kStable) back_off_ = kFirstBackOff;
     next_start_ = Clock::now() + back_off_;
     slurm_error("sched/squall: %s (pid %d) %s after %lld s%s; starting it again in %lld ms", name_.c_str(),
                 static_cast<int>(pid_), got > 0 ? how_it_ended(status).c_str() : "is gone",
                 static_cast<long long>(std::chrono::duration_cast<std::chrono::seconds>(lived).count()),
                 said_.empty() ? "" : (", saying \"" + said_ + "\"").c_str(), static_cast<long long>(back_off_.count()));
     // Short lives in a row back off; one kill now and then does not keep the planner away for long.
-    back_off_ = lived >= 2s ? 200ms : std::min<std::chrono::milliseconds>(back_off_ * 2, kLongestBackOff);
+    back_off_ = lived >= 2s ? kFirstBackOff : std::min<std::chrono::milliseconds>(back_off_ * 2, kLongestBackOff);
     forget_child();
 }
 
@@ -133,8 +134,10 @@ void ChildWatch::forget_child() {
     said_.clear();
 }
 
-void ChildWatch::reload() const {
+void ChildWatch::reload() {
     if (pid_ > 0) kill(pid_, SIGHUP);
+    back_off_ = kFirstBackOff;
+    next_start_ = {};
 }
 
 void ChildWatch::stop() {

@@ -17,8 +17,8 @@ class ChildWatch {
     // Reaps the child if it has ended and starts it when it is due. lifeline_fd: the read end of the pipe whose write
     // end slurmctld keeps.
     void tick(const std::string& program_dir, const std::string& conf, int lifeline_fd);
-    // The configuration has changed: SIGHUP.
-    void reload() const;
+    // The configuration has changed: SIGHUP; and if it does not run, what kept it from that may be mended: start now.
+    void reload();
     // After the lifeline is closed: waits until it is gone, with SIGTERM after 3 s and SIGKILL after 5 s.
     void stop();
 

@@ -17,6 +17,10 @@ constexpr std::string_view kOptionPrefix = "_SLURM_SPANK_OPTION_squall_";
 
 Verdict refuse(std::string message) { return {true, false, "squall: " + std::move(message)}; }
 
+bool is_ours(const char* comment) {
+    return comment && std::string_view(comment).substr(0, kCommentPrefix.size()) == kCommentPrefix;
+}
+
 std::string underscored(std::string name) {
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
@@ -41,8 +45,8 @@ std::string read_options(Request& request, const job_desc_msg_t& job, Seconds no
 
 // The same words in --comment, for front ends that cannot pass options. Options win over the comment.
 std::string read_comment(Request& request, const char* comment, Seconds now) {
-    std::string_view text = comment ? comment : "";
-    if (text.substr(0, kCommentPrefix.size()) != kCommentPrefix) return "";
+    if (!is_ours(comment)) return "";
+    std::string_view text = comment;
     text.remove_prefix(kCommentPrefix.size());
     auto error = parse_words(request, text, now);
     return error.empty() ? "" : fmt::format("--comment=\"squall: …\": {}", error);
@@ -67,6 +71,17 @@ bool has_deadline(const job_desc_msg_t& job) {
     return job.deadline != 0 && job.deadline != static_cast<time_t>(NO_VAL);
 }
 
+std::string check_profile(const Conf& conf, const Request& r) {
+    std::string known;
+    for (const auto& profile : conf.profiles) {
+        if (profile.name == r.profile) return "";
+        known += (known.empty() ? "" : ", ") + profile.name;
+    }
+    if (r.profile.empty()) return "";
+    return fmt::format("--run-profile={}: no such profile; {}", r.profile,
+                       known.empty() ? "this site has none, use --runtime" : "write one of " + known);
+}
+
 // What does not go together, and what to write instead; "" = fine.
 std::string check_together(const Conf& conf, const Request& r, const job_desc_msg_t& job) {
     if (r.gpu_share_pct > 0 && asks_whole_gpus(job))
@@ -74,16 +89,7 @@ std::string check_together(const Conf& conf, const Request& r, const job_desc_ms
                            r.gpu_share_pct);
     if (r.gpu_share_pct > 0 && !r.gpu_counts.empty()) return "--gpu-share and --gpu-range in one job: leave one out";
     if (r.late_micro_h && !r.due) return "--late-cost says what being late costs: add --due=TIME, such as --due=18:00";
-    if (!r.profile.empty()) {
-        std::string known;
-        for (const auto& profile : conf.profiles) {
-            if (profile.name == r.profile) return "";
-            known += (known.empty() ? "" : ", ") + profile.name;
-        }
-        return fmt::format("--run-profile={}: no such profile; {}", r.profile,
-                           known.empty() ? "this site has none, use --runtime" : "write one of " + known);
-    }
-    return "";
+    return check_profile(conf, r);
 }
 
 bool can_be_planned(const Request& r, const job_desc_msg_t& job) {
@@ -144,20 +150,43 @@ Verdict take_submission(const Conf& conf, const std::string& default_partition, 
     return {false, true, ""};
 }
 
-Verdict take_change(const Conf& conf, job_desc_msg_t& change, Seconds now) {
-    if (change.admin_comment &&
-        std::string_view(change.admin_comment).substr(0, kCommentPrefix.size()) == kCommentPrefix)
+Verdict take_change(const Conf& conf, const job_desc_msg_t& change, bool privileged, Seconds now) {
+    if (!privileged && is_ours(change.admin_comment))
         return refuse("AdminComment is written by Squall alone; use scontrol update Comment=\"squall: …\"");
-    std::string_view comment = change.comment ? change.comment : "";
-    if (comment.substr(0, kCommentPrefix.size()) != kCommentPrefix) return {};
+    if (change.admin_comment || !is_ours(change.comment)) return {};
     Request request;
     if (auto error = read_comment(request, change.comment, now); !error.empty()) return refuse(error);
-    if (auto error = check_together(conf, request, change); !error.empty()) return refuse(error);
-    AdminComment stored;
-    stored.request = request;
-    stored.plan["state"] = "parked";
-    set_text(change.admin_comment, format_admin_comment(stored).c_str());
+    if (auto error = check_profile(conf, request); !error.empty()) return refuse(error);
     return {false, true, ""};
+}
+
+Changed apply_change(const Conf& conf, const slurm_job_info_t& job, std::string_view comment, Seconds now) {
+    auto state = job.job_state & JOB_STATE_BASE;
+    bool pending = state == JOB_PENDING;
+    if (!pending && state != JOB_RUNNING && state != JOB_SUSPENDED) return {};
+    auto stored = job.admin_comment ? parse_admin_comment(job.admin_comment) : std::nullopt;
+    bool ours = stored && stored->plan["state"] != "unmanaged";
+    if (!ours && !pending) return {};
+    AdminComment out = stored.value_or(AdminComment{});
+    if (auto error = read_comment(out.request, std::string(comment).c_str(), now); !error.empty())
+        return {{}, {}, error};
+    job_desc_msg_t shape{};
+    shape.tres_per_job = job.tres_per_job;
+    shape.tres_per_node = job.tres_per_node;
+    shape.tres_per_socket = job.tres_per_socket;
+    shape.tres_per_task = job.tres_per_task;
+    bool hard = job.deadline != 0 && job.deadline != static_cast<time_t>(NO_VAL);
+    if (hard && !out.request.due) out.request.due = job.deadline;
+    out.request.hard = hard && *out.request.due >= job.deadline;
+    if (format_words(out.request).size() > kMaxRequestText) return {{}, {}, "the request would be too long"};
+    if (ours) return {out, {}, ""};  // its shape is Squall's by now and says nothing of what was asked
+    if (auto error = check_together(conf, out.request, shape); !error.empty()) return {{}, {}, error};
+    if (job.array_job_id != 0 || job.het_job_id != 0 || !out.request.due || !can_be_planned(out.request, shape))
+        return {{}, {}, "it stays with Slurm: planning needs a due date and GPUs, and no job array"};
+    out.plan["state"] = "parked";
+    if (job.eligible_time > now) out.plan["begin"] = std::to_string(job.eligible_time);
+    if (conf.dry_run) return {out, {}, ""};
+    return {out, std::max<Seconds>(now + conf.park_s, job.eligible_time), ""};
 }
 
 }  // namespace squall::plugin

@@ -35,14 +35,7 @@ std::shared_ptr<const Conf> Watcher::conf() const {
 }
 
 void Watcher::start(std::shared_ptr<const Conf> conf) {
-    if (!conf || thread_.joinable()) return;
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0) {
-        slurm_error("sched/squall: no pipe for the daemons' lifeline: %s; Squall is disabled", strerror(errno));
-        return;
-    }
-    lifeline_read_ = fds[0];
-    lifeline_write_ = fds[1];
+    if (thread_.joinable()) return;
     conf_ = std::move(conf);
     stop_ = false;
     thread_ = std::thread([this] {
@@ -62,8 +55,6 @@ void Watcher::stop() {
 }
 
 void Watcher::reconfigure(std::shared_ptr<const Conf> conf) {
-    if (!thread_.joinable()) return start(std::move(conf));
-    if (!conf) return stop();  // broken: disabled until mended
     std::lock_guard lock(mutex_);
     conf_ = std::move(conf);
     reload_ = true;
@@ -71,19 +62,40 @@ void Watcher::reconfigure(std::shared_ptr<const Conf> conf) {
 
 void Watcher::run() {
     block_signals();
-    ChildWatch planner("squalld"), leases("squall-cloudd");
     DeadMan dead_man;
     while (!stop_) {
         auto now = conf();
-        planner.tick(now->program_dir, now->path, lifeline_read_);
-        leases.tick(now->program_dir, now->path, lifeline_read_);
-        if (reload_.exchange(false)) planner.reload(), leases.reload();
-        dead_man.tick(*now);
+        if (!now && lifeline_write_ >= 0) disable();
+        if (now && (lifeline_write_ >= 0 || enable())) {
+            if (reload_.exchange(false)) planner_.reload(), leases_.reload();
+            planner_.tick(now->program_dir, now->path, lifeline_read_);
+            leases_.tick(now->program_dir, now->path, lifeline_read_);
+        }
+        dead_man.tick(now ? *now : Conf{});
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
+    disable();
+}
+
+bool Watcher::enable() {
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0) {
+        slurm_error(
+            "sched/squall: no pipe for the daemons' lifeline: %s; Squall is disabled until scontrol reconfigure",
+            strerror(errno));
+        std::lock_guard lock(mutex_);
+        conf_ = nullptr;
+        return false;
+    }
+    lifeline_read_ = fds[0];
+    lifeline_write_ = fds[1];
+    return true;
+}
+
+void Watcher::disable() {
     close_fd(lifeline_write_);
-    planner.stop();
-    leases.stop();
+    planner_.stop();
+    leases_.stop();
     close_fd(lifeline_read_);
 }
 
