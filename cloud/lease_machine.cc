@@ -35,6 +35,7 @@ void LeaseMachine::reload(Fleet fleet) {
 // asked: a hook has just run, so slurmctld is there.
 void LeaseMachine::load_slurm(bool asked) {
     if (now_ < next_load_ && !asked) return;
+    if (fleet_.nodes().empty() && tools_.ledger.open_leases().empty()) return;  // nothing is rented here
     std::string error = tools_.slurm.load(nodes_);
     next_load_ = error.empty() ? 0 : now_ + kSlurmRetryS;
     nodes_known_ = error.empty();

@@ -52,8 +52,8 @@ pid_t start_slurmd(const LocalSpec& spec) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a machine without its supervisor is off
     reset_signals_in_child();
     // -b: report a fresh boot, which is what slurmctld waits for after a resume.
-    const char* argv[] = {spec.slurmd.c_str(),     "-D",   "-b", "-N", spec.node.c_str(), "-f",
-                          spec.slurm_conf.c_str(), nullptr};
+    const char* argv[] = {
+        spec.slurmd.c_str(), "-N", spec.node.c_str(), "-f", spec.slurm_conf.c_str(), "-D", "-b", nullptr};
     execv(spec.slurmd.c_str(), const_cast<char**>(argv));
     std::fprintf(stderr, "squall-local-instance: %s: %s\n", spec.slurmd.c_str(), std::strerror(errno));
     _exit(127);

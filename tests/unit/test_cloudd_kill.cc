@@ -23,7 +23,7 @@ class Storm {
     explicit Storm(unsigned seed) : seed_(seed), random_(seed) {
         std::filesystem::create_directories(slurm_dir());
         write_file(subject_.slurmd(),
-                   fmt::format("#!/bin/sh\ntouch {}/registered.$4\nsetsid sleep 301 &\nexec sleep 302\n", slurm_dir()));
+                   fmt::format("#!/bin/sh\ntouch {}/registered.$2\nsetsid sleep 301 &\nexec sleep 302\n", slurm_dir()));
         write_file(conf(),
                    fmt::format("StateDir={0}\nLogDir={0}\nProgramDir={1}\nNodeClass=cloud Nodes=c[1-5] GpuType=a100 "
                                "Rented=yes Price=3.06 MaxNodes=5 Driver=local Driver.SlurmdPath={2} "

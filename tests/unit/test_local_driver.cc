@@ -126,7 +126,7 @@ START_TEST(slurmd_gets_its_arguments_real_descriptors_and_no_secrets) {
     std::string id = driver->launch(subject.spec("c7", 1, 1)).instance.id;
     ck_assert(wait_for([&] { return !read_file(subject.scratch().path("args")).empty(); }));
     ck_assert_text(read_file(subject.scratch().path("args")).c_str(),
-                   ("-D -b -N c7 -f " + subject.scratch().path("slurm.conf") + "\n").c_str());
+                   ("-N c7 -f " + subject.scratch().path("slurm.conf") + " -D -b\n").c_str());
     std::string fds = read_file(subject.scratch().path("fds"));
     ck_assert_msg(has(fds, "0 -> /dev/null") && has(fds, "1 -> ") && has(fds, "2 -> ") && has(fds, "/log/c7.log"), "%s",
                   fds.c_str());
