@@ -68,7 +68,8 @@ void ConfWatch::run() {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         bool reread = tick % 5 == 0 && changed();
         auto conf = reread ? load_conf("job_submit/squall", true) : nullptr;
-        auto partition = tick % 150 == 4 ? ask_default_partition() : "";
+        bool unknown = get().default_partition.empty();
+        auto partition = tick % (unknown ? 5 : 150) == 4 ? ask_default_partition() : "";
         std::lock_guard lock(mutex_);
         if (stop_) return;
         if (reread) now_.conf = std::move(conf);

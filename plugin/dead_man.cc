@@ -69,7 +69,7 @@ void DeadMan::tick(const Conf& conf) {
     auto now = Clock::now();
     if (now < next_look_) return;
     next_look_ = now + 2s;
-    if (!overdue(conf)) {
+    if (!overdue(conf) || conf.dry_run) {
         if (tripped_) slurm_info("sched/squall: the planner is back");
         tripped_ = false;
         return;

@@ -13,6 +13,7 @@ namespace squall::plugin {
 namespace {
 
 constexpr std::string_view kCommentPrefix = "squall:";
+constexpr const char* kNotYours = "AdminComment is written by Squall alone; write the words to Comment=\"squall: …\"";
 constexpr std::string_view kOptionPrefix = "_SLURM_SPANK_OPTION_squall_";
 
 Verdict refuse(std::string message) { return {true, false, "squall: " + std::move(message)}; }
@@ -20,6 +21,8 @@ Verdict refuse(std::string message) { return {true, false, "squall: " + std::mov
 bool is_ours(const char* comment) {
     return comment && std::string_view(comment).substr(0, kCommentPrefix.size()) == kCommentPrefix;
 }
+
+Verdict note(const std::string& message) { return {false, false, message.empty() ? "" : "squall: " + message}; }
 
 std::string underscored(std::string name) {
     std::replace(name.begin(), name.end(), '-', '_');
@@ -106,6 +109,25 @@ const PartitionConf* partition_of(const Conf& conf, const std::string& list) {
     return nullptr;
 }
 
+// Slurm cancels a pending job as soon as its whole time limit (--time-min, where given) no longer fits before its
+// --deadline, however short the run.
+std::string latest_start_note(const Conf& conf, const Request& r, const job_desc_msg_t& job) {
+    bool limited = job.time_limit != NO_VAL && job.time_limit != INFINITE;
+    bool time_min = job.time_min != NO_VAL && job.time_min != 0;
+    if (!r.hard || !limited || time_min) return "";
+    const auto* entries = &r.runtimes;
+    for (const auto& profile : conf.profiles)
+        if (entries->empty() && profile.name == r.profile) entries = &profile.runtimes;
+    Seconds longest = 0;
+    for (const auto& entry : *entries) longest = std::max(longest, entry.run_s);
+    auto minutes = (longest + 59) / 60;
+    if (minutes == 0 || minutes >= static_cast<Seconds>(job.time_limit)) return "";
+    return fmt::format(
+        "Slurm cancels this job when {} minutes (--time) no longer fit before --deadline; with "
+        "--time-min={} it may start later",
+        job.time_limit, minutes);
+}
+
 void park(const Conf& conf, const Request& request, job_desc_msg_t& job, Seconds now) {
     AdminComment comment;
     comment.request = request;
@@ -121,10 +143,11 @@ void park(const Conf& conf, const Request& request, job_desc_msg_t& job, Seconds
 }  // namespace
 
 Verdict take_submission(const Conf& conf, const std::string& default_partition, job_desc_msg_t& job, Seconds now) {
+    if (is_ours(job.admin_comment)) return refuse(kNotYours);
     Request request;
     if (auto error = read_comment(request, job.comment, now); !error.empty()) return refuse(error);
     if (auto error = read_options(request, job, now); !error.empty()) return refuse(error);
-    bool asked = request.any();
+    bool asked = request.any(), due_asked = request.due.has_value();
     const auto* partition = partition_of(conf, job.partition && *job.partition ? job.partition : default_partition);
     if (has_deadline(job) && (partition || request.due)) {
         if (!request.due) request.due = job.deadline;
@@ -133,26 +156,25 @@ Verdict take_submission(const Conf& conf, const std::string& default_partition, 
     if (auto error = check_together(conf, request, job); !error.empty()) return refuse(error);
     bool plannable = can_be_planned(request, job);
     bool managed = plannable && (request.due || (partition && partition->manage_all));
-    if (!managed && asked && request.due)
+    if (!managed && due_asked)
         return refuse("--due needs a job that uses GPUs: add --gres=gpu:1, --gpu-range=1-4 or --gpu-share=25%");
     if (!managed)
-        return asked ? Verdict{false, false,
-                               "squall: without --due this job is left to Slurm; add --due=TIME to have it planned"}
-                     : Verdict{};
+        return asked ? note("without --due this job is left to Slurm; add --due=TIME to have it planned") : note("");
     if (job.array_inx && *job.array_inx)
-        return {false, false, "squall: job arrays are left to Slurm; the due date is not planned for"};
+        return asked ? note("job arrays are left to Slurm; the due date is not planned for") : note("");
     if (format_words(request).size() > kMaxRequestText)
         return refuse(fmt::format(
             "the request is longer than {} characters; use a profile of squall.conf (--run-profile) for long "
             "--runtime lists",
             kMaxRequestText));
     park(conf, request, job, now);
-    return {false, true, ""};
+    Verdict verdict = note(latest_start_note(conf, request, job));
+    verdict.parked = true;
+    return verdict;
 }
 
 Verdict take_change(const Conf& conf, const job_desc_msg_t& change, bool privileged, Seconds now) {
-    if (!privileged && is_ours(change.admin_comment))
-        return refuse("AdminComment is written by Squall alone; use scontrol update Comment=\"squall: …\"");
+    if (!privileged && is_ours(change.admin_comment)) return refuse(kNotYours);
     if (change.admin_comment || !is_ours(change.comment)) return {};
     Request request;
     if (auto error = read_comment(request, change.comment, now); !error.empty()) return refuse(error);
