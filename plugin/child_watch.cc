@@ -25,9 +25,10 @@ using namespace std::chrono_literals;
 
 constexpr int kChildLifeline = 3;
 constexpr auto kFirstBackOff = 200ms;
-constexpr auto kLongestBackOff = 60000ms;
-constexpr auto kStable = 60s;           // having lived this long, it starts again at once
-constexpr std::size_t kMostSaid = 400;  // bytes of stderr kept for the message about its end
+constexpr std::chrono::milliseconds kLongestBackOff = 60s;
+constexpr std::chrono::milliseconds kLongestAfterKill = 2s;  // nothing is wrong with it: somebody killed it
+constexpr auto kStable = 60s;                                // having lived this long, it starts again at once
+constexpr std::size_t kMostSaid = 400;                       // bytes of stderr kept for the message about its end
 
 // slurmctld blocks most signals in every thread: the child gets an empty mask and default handlers, or it could not
 // be stopped. Of the files it gets the lifeline alone.
@@ -92,7 +93,7 @@ void ChildWatch::spawn(const std::string& program_dir, const std::string& conf, 
     }
     forget_child();
     next_start_ = started_ + back_off_;
-    back_off_ = std::min<std::chrono::milliseconds>(back_off_ * 2, kLongestBackOff);
+    back_off_ = std::min(back_off_ * 2, kLongestBackOff);
     if (last_error_ != strerror(error)) {  // once per change
         last_error_ = strerror(error);
         slurm_error(
@@ -107,14 +108,16 @@ void ChildWatch::reap() {
     if (got == 0 || (got < 0 && errno == EINTR)) return;
     listen();
     auto lived = Clock::now() - started_;
+    bool killed = got > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     if (lived >= kStable) back_off_ = kFirstBackOff;
+    if (killed) back_off_ = std::min(back_off_, kLongestAfterKill);
     next_start_ = Clock::now() + back_off_;
     slurm_error("sched/squall: %s (pid %d) %s after %lld s%s; starting it again in %lld ms", name_.c_str(),
                 static_cast<int>(pid_), got > 0 ? how_it_ended(status).c_str() : "is gone",
                 static_cast<long long>(std::chrono::duration_cast<std::chrono::seconds>(lived).count()),
                 said_.empty() ? "" : (", saying \"" + said_ + "\"").c_str(), static_cast<long long>(back_off_.count()));
     // Short lives in a row back off; one kill now and then does not keep the planner away for long.
-    back_off_ = lived >= 2s ? kFirstBackOff : std::min<std::chrono::milliseconds>(back_off_ * 2, kLongestBackOff);
+    back_off_ = lived >= 2s ? std::chrono::milliseconds(kFirstBackOff) : std::min(back_off_ * 2, kLongestBackOff);
     forget_child();
 }
 
@@ -132,6 +135,10 @@ void ChildWatch::forget_child() {
     if (stderr_ >= 0) close(stderr_);
     stderr_ = -1;
     said_.clear();
+}
+
+void ChildWatch::kill_silent() const {
+    if (pid_ > 0) kill(pid_, SIGKILL);
 }
 
 void ChildWatch::reload() {

@@ -19,6 +19,8 @@ class ChildWatch {
     void tick(const std::string& program_dir, const std::string& conf, int lifeline_fd);
     // The configuration has changed: SIGHUP; and if it does not run, what kept it from that may be mended: start now.
     void reload();
+    // It hangs: SIGKILL; the next ticks start it again.
+    void kill_silent() const;
     // After the lifeline is closed: waits until it is gone, with SIGTERM after 3 s and SIGKILL after 5 s.
     void stop();
 

@@ -65,21 +65,21 @@ bool DeadMan::overdue(const Conf& conf) {
     return Clock::now() - confirmed_ > std::chrono::seconds(conf.dead_man_s);
 }
 
-void DeadMan::tick(const Conf& conf) {
+bool DeadMan::tick(const Conf& conf) {
     auto now = Clock::now();
-    if (now < next_look_) return;
+    if (now < next_look_) return false;
     next_look_ = now + 2s;
     if (!overdue(conf) || conf.dry_run) {
         if (tripped_) slurm_info("sched/squall: the planner is back");
         tripped_ = false;
-        return;
+        return false;
     }
     int released = release_parked_jobs();
     if (released < 0) {
         if (!std::exchange(failed_, true))
             slurm_error("sched/squall: no plan confirmed for DeadManTime=%lld s, and jobs cannot be listed; trying on",
                         static_cast<long long>(conf.dead_man_s));
-        return;
+        return false;
     }
     failed_ = false;
     if (released > 0 || !tripped_)
@@ -87,7 +87,7 @@ void DeadMan::tick(const Conf& conf) {
             "sched/squall: no plan confirmed for DeadManTime=%lld s: released %d parked jobs to Slurm; see "
             "%s/squalld.log",
             static_cast<long long>(conf.dead_man_s), released, conf.log_dir.c_str());
-    tripped_ = true;
+    return !std::exchange(tripped_, true);
 }
 
 }  // namespace squall::plugin

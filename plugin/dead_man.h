@@ -10,7 +10,8 @@ namespace squall::plugin {
 
 class DeadMan {
   public:
-    void tick(const Conf& conf);
+    // True once when the switch trips: the planner hangs or cannot start.
+    bool tick(const Conf& conf);
 
   private:
     using Clock = std::chrono::steady_clock;  // a step of the wall clock must not look like silence

@@ -71,7 +71,7 @@ void Watcher::run() {
             planner_.tick(now->program_dir, now->path, lifeline_read_);
             leases_.tick(now->program_dir, now->path, lifeline_read_);
         }
-        dead_man.tick(now ? *now : Conf{});
+        if (dead_man.tick(now ? *now : Conf{})) planner_.kill_silent();
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     disable();
