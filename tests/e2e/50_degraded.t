@@ -9,7 +9,7 @@ plan 10
 # The planner cannot start at all: its program is not there.
 empty=$(mktemp -d "${TMPDIR:-/tmp}/squall-e2e.XXXXXX")
 export CLUSTER_DEAD_MAN_TIME=6
-cluster_up || exit 1
+cluster_up '' || exit 1
 sed -i "s#^ProgramDir=.*#ProgramDir=$empty#; s/^ParkTime=.*/ParkTime=8/" "$CLUSTER_DIR/etc/squall.conf"
 scontrol reconfigure
 stop_slurmctld
@@ -38,7 +38,7 @@ cluster_down
 
 # A broken squall.conf: slurmctld starts, names the mistake, jobs run unplanned.
 export CLUSTER_SQUALL_CONF='PlanTimes=soon'
-cluster_up || exit 1
+cluster_up '' || exit 1
 check "broken squall.conf: slurmctld starts" slurmctld_answers
 names_it() { logged "squall.conf:[0-9]*: PlanTimes=soon: no such key; did you mean PlanTime?"; }
 check "the log names file, line, key and value" names_it
