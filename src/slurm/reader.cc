@@ -145,6 +145,8 @@ class Reader {
         job.account = raw.account;
         job.partition = view.original.partition;
         job.release = std::max(view.key.second, view.asked_begin.value_or(0));
+        if (raw.restarts > 0 && raw.state == JobState::pending)
+            job.release = std::max(job.release, raw.submit_at + kRevoked);
         job.due = request.due ? request.due : raw.deadline_at;
         job.due_is_hard = request.due ? request.hard : raw.deadline_at.has_value();
         job.late_micro_h = request.late_micro_h.value_or(0);

@@ -75,4 +75,8 @@ std::string plan_word(const AdminComment& comment, const char* key);
 inline constexpr Seconds kStuckResources = 10;  // Slurm says its resources are taken
 inline constexpr Seconds kStuckOther = 60;      // anything else, e.g. waiting for the next backfill pass
 
+// A job that was requeued is not released again for so long: slurmd refuses, and Slurm then fails the job for good, a
+// launch whose credential is of the second in which the node last ended that job (or an earlier one).
+inline constexpr Seconds kRevoked = 3;
+
 }  // namespace squall::slurm

@@ -344,6 +344,19 @@ START_TEST(a_requeued_job_is_planned_again_as_asked_under_its_first_submit_time)
 }
 END_TEST
 
+START_TEST(a_requeued_job_waits_until_its_old_credential_cannot_be_mistaken_for_the_new_one) {
+    World world;
+    world.cluster.jobs = {make_job(1), make_job(2)};
+    world.cluster.jobs[0].restarts = 1;
+    world.cluster.jobs[0].submit_at = kNow - 1;
+    Reading reading = world.read();
+    ck_assert_int_ge(reading.snapshot.jobs[0].release, kNow + 2);
+    ck_assert_int_le(reading.snapshot.jobs[1].release, kNow);
+    world.cluster.jobs[0].submit_at = kNow - kRevoked;
+    ck_assert_int_le(world.read().snapshot.jobs[0].release, kNow);
+}
+END_TEST
+
 START_TEST(the_user_s_own_begin_time_is_the_release_even_when_the_words_have_lost_it) {
     World world;
     world.cluster.jobs = {make_job(1), make_job(2)};
@@ -454,6 +467,7 @@ int main() {
                                 held_and_dependent_jobs_wait_outside_the_plan,
                                 a_released_job_keeps_its_place_for_a_while_and_is_then_stuck,
                                 a_requeued_job_is_planned_again_as_asked_under_its_first_submit_time,
+                                a_requeued_job_waits_until_its_old_credential_cannot_be_mistaken_for_the_new_one,
                                 the_user_s_own_begin_time_is_the_release_even_when_the_words_have_lost_it,
                                 a_shape_the_user_changed_while_parked_is_the_new_one_asked,
                                 a_reservation_takes_what_running_jobs_leave_of_its_nodes,
