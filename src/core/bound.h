@@ -29,9 +29,18 @@ struct BoundOptions {
     const CapacityPrices* warm = nullptr;  // from the last cycle
 };
 
+// The relaxed solution that the prices converge to: a job's shares over its configurations, which sum to 1, and the
+// mean start of each.
+struct RelaxedShare {
+    int config = 0;
+    double share = 0;
+    Seconds start = 0;  // epoch
+};
+
 struct BoundResult {
     Micro bound = 0;        // ≤ the cost of any feasible plan
     CapacityPrices prices;  // those of the best bound
+    std::vector<std::vector<RelaxedShare>> relaxed;  // by job of the Snapshot
     int iterations = 0;
 };
 

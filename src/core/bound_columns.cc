@@ -89,13 +89,14 @@ RelaxedJob relax_job(const Snapshot& snapshot, const Job& job, const std::vector
     out.late_per_s = static_cast<double>(job.late_micro_h) / kHour;
     if (job.due) out.due = *job.due;
     if (job.due && job.due_is_hard) out.hard_penalty = static_cast<double>(snapshot.hard_due_penalty_micro);
-    for (const auto& config : job.configs) {
+    for (int i = 0; i < static_cast<int>(job.configs.size()); ++i) {
+        const auto& config = job.configs[i];
         const auto& c = snapshot.classes[config.class_id];
         if (!allowed(job, c) || open[config.class_id] >= kForever) continue;
         double gpus = static_cast<double>(config.nodes) * config.gpus +
                       (config.shards > 0 ? static_cast<double>(config.shards) / std::max(1, c.shards_per_gpu) : 0.0);
         auto run_s = static_cast<Seconds>(static_cast<__int128>(config.run_s) * job.remaining_ppm / 1000000);
-        out.columns.push_back({config.class_id, gpus, run_s + job.stage_in_s,
+        out.columns.push_back({i, config.class_id, gpus, run_s + job.stage_in_s,
                                std::max({job.release, snapshot.now, open[config.class_id]})});
     }
     return out;
@@ -169,12 +170,14 @@ Relaxed relax(const Snapshot& snapshot, int buckets, Seconds horizon) {
             r.groups_of[c].push_back(static_cast<int>(snapshot.classes.size() + g));
     auto open = class_open_at(snapshot);
     r.constant = -paid_ahead(snapshot);
-    for (const auto& job : snapshot.jobs) {
+    for (int j = 0; j < static_cast<int>(snapshot.jobs.size()); ++j) {
+        const auto& job = snapshot.jobs[j];
         if (job.running && !job.checkpointable) {
             r.constant += running_cost(r, snapshot, job);
             continue;
         }
         auto relaxed = relax_job(snapshot, job, open);
+        relaxed.job = j;
         if (!relaxed.columns.empty()) r.jobs.push_back(std::move(relaxed));
     }
     return r;

@@ -18,6 +18,7 @@ struct Grid {
 
 // One way to run one job, relaxed: no boot, node cost shared per GPU at the node's best rate.
 struct Column {
+    int config;  // index into Job::configs
     int class_id;
     double gpus;       // whole-GPU equivalents over all nodes (a shard is 1/shards_per_gpu)
     Seconds run_s;     // remaining, stage-in included
@@ -25,6 +26,7 @@ struct Column {
 };
 
 struct RelaxedJob {
+    int job = 0;  // index into Snapshot::jobs
     std::vector<Column> columns;
     Seconds due = kForever;
     double late_per_s = 0;    // micro

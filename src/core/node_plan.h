@@ -69,6 +69,7 @@ class NodePlan {
     // When a job allocated at `start` can begin to run: start, or the end of the boot it waits for.
     Seconds ready_at(Seconds start) const;
     bool boots() const { return boots_; }
+    Seconds open_at() const { return open_at_; }  // nothing starts before
 
     // Cost of all jobs here beyond what the fixed items cost alone: energy (local) or rent (rented).
     Micro cost() const { return full_cost() - base_; }

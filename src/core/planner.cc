@@ -13,10 +13,14 @@
 #include "src/core/explain.h"
 #include "src/core/follow.h"
 #include "src/core/improve.h"
+#include "src/core/line_search.h"
 #include "src/core/refine.h"
 
 namespace squall {
 namespace {
+
+constexpr int kNoLimit = 1 << 30;
+constexpr int kAnnealRounds = 20;  // of annealing for each of the large neighbourhood search: they are so much cheaper
 
 using Clock = std::chrono::steady_clock;
 
@@ -32,8 +36,8 @@ class Run {
         construct_first();
         if (options_.improve) {
             learn_prices(0.15);
-            construct_with_prices();
-            improve_until(options_.refine ? 0.75 : 0.85);
+            search_until(options_.refine ? 0.8 : 0.9);
+            improve_until(options_.refine ? 0.85 : 0.95);
         }
         if (options_.refine) refine_best();
         if (followed_) return_to_followed();
@@ -45,6 +49,9 @@ class Run {
     std::int64_t left_ms(double share) const {
         return std::max<std::int64_t>(0, static_cast<std::int64_t>(share * static_cast<double>(options_.time_ms)) -
                                              static_cast<std::int64_t>(1000 * seconds_since(started_)));
+    }
+    double used() const {
+        return options_.time_ms > 0 ? 1000 * seconds_since(started_) / static_cast<double>(options_.time_ms) : 1;
     }
     auto stop_at(double share) const {
         return [this, share] { return left_ms(share) == 0; };
@@ -93,17 +100,20 @@ class Run {
         if (result.bound >= prices_.bound) prices_ = std::move(result);
     }
 
-    void construct_with_prices() {
-        for (double scale : {1.0, 0.5})
-            for (double lookahead : {2.0, 0.5, 8.0}) {
-                if (left_ms(0.4) == 0) return;
-                auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
-                FindOptions find;
-                find.prices = &prices_.prices;
-                find.price_scale = scale;
-                if (place_in_order(*schedule, order_by_tardiness_cost(*schedule, lookahead), find, stop_at(0.4)))
-                    offer(std::move(schedule));
-            }
+    void search_until(double share) {
+        double began = used();
+        LineSearchOptions search;
+        search.seed = options_.seed;
+        search.threads = options_.threads;
+        bool limited = options_.rounds < kNoLimit;  // then no clock steers it
+        if (limited) search.rounds = static_cast<std::int64_t>(options_.rounds) * kAnnealRounds;
+        search.progress = [this, began, share, limited] {
+            double done = began < share ? (used() - began) / (share - began) : 1;
+            return limited && done < 1 ? 0 : done;
+        };
+        search.small_changes = followed_.has_value();
+        search.relaxed = &prices_;
+        offer(search_lines(*best_, search));
     }
 
     void improve_until(double share) {

@@ -17,22 +17,22 @@ wait_for 60 all_done "$slack" "$tight"
 check "both are done" all_done "$slack" "$tight"
 
 # n1 and n2 are taken whole; an urgent job submitted last starts before one that was there first.
-first=$(submit first v100:4=12 --due=now+40 --late-cost=20 -N1 --gres=gpu:v100:4 -w n1)
-second=$(submit second v100:4=12 --due=now+40 --late-cost=20 -N1 --gres=gpu:v100:4 -w n2)
+first=$(submit first v100:4=22 --due=now+60 --late-cost=20 -N1 --gres=gpu:v100:4 -w n1)
+second=$(submit second v100:4=22 --due=now+60 --late-cost=20 -N1 --gres=gpu:v100:4 -w n2)
 wait_for 20 job_runs "$first" && wait_for 20 job_runs "$second"
 relaxed=$(submit relaxed v100:4=10 --due=now+500 --late-cost=1 --burst=never --gres=gpu:v100:4 -w n1)
 wait_for 10 job_word_is "$relaxed" state planned
 planned=$(job_word "$relaxed" start)
 shown=$(date -d "$(squeue --start -h -j "$relaxed" -o %S)" +%s)
-urgent=$(submit urgent v100:4=10 --due=now+32 --late-cost=2000 --burst=never --gres=gpu:v100:4 -w n1)
-wait_for 40 job_runs "$urgent"
+urgent=$(submit urgent v100:4=10 --due=now+60 --late-cost=2000 --burst=never --gres=gpu:v100:4 -w n1)
+wait_for 60 job_runs "$urgent"
 check "a job that waits is shown with its planned start" test "$((shown - planned))" -le 30 -a "$((planned - shown))" -le 30
 wait_for 60 all_done "$urgent" "$relaxed"
 check "an urgent job overtakes" test "$(job_epoch "$urgent" StartTime)" -lt "$(job_epoch "$relaxed" StartTime)"
 check "why names the numbers" grep -qE 'before due|late' <<<"$(splan --why "$urgent")"
 
 # squeue --start shows the planned start, within 30 s of the real one.
-block=$(submit block v100:4=12 --due=now+40 --late-cost=20 --gres=gpu:v100:4 -w n1)
+block=$(submit block v100:4=15 --due=now+60 --late-cost=20 --gres=gpu:v100:4 -w n1)
 wait_for 20 job_runs "$block"
 behind=$(submit behind v100:4=4 --due=now+400 --late-cost=20 --burst=never --gres=gpu:v100:4 -w n1)
 wait_for 10 job_word_is "$behind" state planned
