@@ -83,17 +83,24 @@ class Finder {
         Seconds start = plan.earliest(want_, from, length, label);
         if (start >= kForever) return;
         offer_at(node, plan, start, label);
-        try_cheaper_hours(node, plan, start, label);
+        try_cheaper_times(node, plan, start, label);
     }
 
-    // Waiting for the night tariff, while that is still on time.
-    void try_cheaper_hours(int node, const NodePlan& plan, Seconds start, int label) {
-        if (class_.rented || class_.tariff.size() < 2) return;
-        Seconds latest = job_.due ? *job_.due - length_ : start + kDay;
+    // Waiting pays where the tariff falls, where the run ends before it rises, and where the node's other GPUs are idle
+    // by then; what that costs in lateness is weighed like any other start.
+    void try_cheaper_times(int node, const NodePlan& plan, Seconds start, int label) {
+        if (class_.rented || class_.tariff.empty()) return;
+        auto offer_from = [&](Seconds at) {
+            if (at > start && at <= start + kDay && plan.fits(want_, at, at + length_, label))
+                offer_at(node, plan, at, label);
+        };
+        if (Seconds idle = plan.tail(class_.gpus); idle < kForever) offer_from(idle);
+        if (class_.tariff.size() < 2) return;
+        Seconds step = start;
         for (int i = 0; i < 3; ++i) {
-            start = next_tariff_step(class_, start, schedule_.snapshot().utc_offset_s);
-            if (start > latest) return;
-            if (plan.fits(want_, start, start + length_, label)) offer_at(node, plan, start, label);
+            step = next_tariff_step(class_, step, schedule_.snapshot().utc_offset_s);
+            offer_from(step);
+            offer_from(step - length_);
         }
     }
 
@@ -239,6 +246,8 @@ std::optional<Found> find_best(const Schedule& schedule, int job, const FindOpti
         if (!config_allowed(schedule, job, c)) continue;
         auto found = find_spot(schedule, job, c, options);
         if (!found) continue;
+        if (options.noise > 0)
+            found->score *= 1 + options.noise * static_cast<double>((*options.random)() >> 11) * 0x1.0p-53;
         bool better =
             !best || found->score < best->score || (found->score == best->score && found->spot.end < best->spot.end);
         if (better) best = std::move(found);

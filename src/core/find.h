@@ -3,6 +3,7 @@
 // cost. Reads a Schedule, changes nothing.
 #pragma once
 #include <optional>
+#include <random>
 
 #include "src/core/bound.h"
 #include "src/core/schedule.h"
@@ -13,6 +14,9 @@ struct FindOptions {
     const CapacityPrices* prices = nullptr;  // look-ahead: what the capacity is worth to the jobs still to come
     double price_scale = 1.0;
     Seconds not_before = 0;  // epoch; with the release, the earliest start
+    // Scores are raised by up to this share by chance, so that not always the same configuration wins. Needs `random`.
+    double noise = 0;
+    std::mt19937_64* random = nullptr;
 };
 
 struct Found {

@@ -124,6 +124,10 @@ class Search {
             find.prices = options_.prices;
             find.price_scale = unit();
         }
+        if (unit() < 0.5) {
+            find.noise = unit() < 0.5 ? 0.3 : 3.0;
+            find.random = &random_;
+        }
         order_for_return(jobs);
         for (int j : jobs)
             if (auto found = find_best(schedule_, j, find)) schedule_.place(j, found->spot);

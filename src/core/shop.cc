@@ -66,7 +66,8 @@ Window view(const FloorFacts& facts, const Floor& floor, int window, int kind) {
     const auto& k = facts.kinds[static_cast<std::size_t>(kind)];
     Window fresh;
     fresh.node = k.nodes.front();
-    fresh.up_until = k.up ? k.open + static_cast<Tick>(facts.facts.spec->release_s) : -1;
+    bool rented = facts.facts.spec->rented;
+    fresh.up_until = !k.up ? -1 : rented ? k.open + static_cast<Tick>(facts.facts.spec->release_s) : kNever;
     fresh.launch = k.leased;
     return fresh;
 }

@@ -132,7 +132,9 @@ class Builder {
         if (const NodePlan* plan = base_.touched(n)) return add_windows(shop, pool->floor, n, *plan);
         bool waits = node.state == NodeState::unavailable || node.state == NodeState::booting;
         Tick open = waits ? std::max<Tick>(0, tick(node.ready_at)) : 0;
-        bool up = node.state == NodeState::up || node.state == NodeState::booting;
+        bool rented = snapshot_.classes[node.class_id].rented;
+        bool up = rented ? node.state == NodeState::up || node.state == NodeState::booting
+                         : node.state != NodeState::powered_down;
         Tick leased = tick(node.leased_at.value_or(snapshot_.now));
         for (auto& kind : facts.kinds)
             if (kind.open == open && kind.up == up && kind.leased == leased) return kind.nodes.push_back(n);
@@ -154,6 +156,14 @@ class Builder {
         }
     }
 
+    // When each of `units` is free, ascending. Load that was given may be more than there is: the latest ends count.
+    template <typename Time>
+    static void keep_latest(std::vector<Time>& ends, int units, Time open) {
+        std::sort(ends.begin(), ends.end(), std::greater<>());
+        ends.resize(static_cast<std::size_t>(units), open);
+        std::reverse(ends.begin(), ends.end());
+    }
+
     void add_window(Shop& shop, int f, int n, const NodePlan& plan, Seconds open, Seconds close) {
         auto& facts = shop.floors[f];
         const auto& spec = *facts.facts.spec;
@@ -171,15 +181,18 @@ class Builder {
                 at->second = std::max(at->second, item.end);
         }
         for (const auto& [label, end] : shared) ends.push_back(end);
-        ends.resize(static_cast<std::size_t>(spec.gpus), open);
-        std::sort(ends.begin(), ends.end());
+        keep_latest(ends, spec.gpus, open);
+        std::erase_if(shared, [&](const auto& s) { return !std::binary_search(ends.begin(), ends.end(), s.second); });
         if (tick(ends.front()) >= std::min(cut_, tick(close))) return;
         auto& floor = shop.initial.floors[f];
         Window window;
         window.node = n;
         window.close = tick(close);
         facts.closing = facts.closing || window.close < kNever;
-        if (facts.boots) take_lease(shop, facts, plan, window);
+        if (plan.boots())
+            take_lease(shop, facts, plan, window);
+        else if (facts.boots)
+            window.up_until = kNever;
         window.sharing = static_cast<int>(shared.size());
         int index = static_cast<int>(floor.windows.size());
         for (Seconds end : ends) floor.free.push_back(tick(end));
@@ -221,8 +234,7 @@ class Builder {
         for (const auto& item : plan.items())
             if (item.shards > 0 && item.gpu_index == label && item.start <= open && item.end > open)
                 ends.insert(ends.end(), static_cast<std::size_t>(item.shards), tick(item.end));
-        ends.resize(static_cast<std::size_t>(spec.shards_per_gpu), tick(open));
-        std::sort(ends.begin(), ends.end());
+        keep_latest(ends, spec.shards_per_gpu, tick(open));
         floor.shared.push_back({window, label});
         floor.shard_free.insert(floor.shard_free.end(), ends.begin(), ends.end());
     }
