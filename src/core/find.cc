@@ -12,6 +12,7 @@ namespace {
 constexpr int kLook = 3;
 constexpr int kLookGaps = 12;
 constexpr int kLookSharing = 24;
+constexpr int kLookStarts = 4;
 
 class Finder {
   public:
@@ -86,15 +87,19 @@ class Finder {
         try_cheaper_times(node, plan, start, label);
     }
 
-    // Waiting pays where the tariff falls, where the run ends before it rises, and where the node's other GPUs are idle
-    // by then; what that costs in lateness is weighed like any other start.
+    // Waiting pays where the tariff falls, where the run ends before it rises, where the node's other GPUs are idle by
+    // then, and where another job starts that the node's idle power can be shared with; what that costs in lateness is
+    // weighed like any other start.
     void try_cheaper_times(int node, const NodePlan& plan, Seconds start, int label) {
         if (class_.rented || class_.tariff.empty()) return;
         auto offer_from = [&](Seconds at) {
-            if (at > start && at <= start + kDay && plan.fits(want_, at, at + length_, label))
-                offer_at(node, plan, at, label);
+            if (at > start) at = plan.earliest(want_, at, length_, label);
+            if (at > start && at <= start + kDay) offer_at(node, plan, at, label);
         };
         if (Seconds idle = plan.tail(class_.gpus); idle < kForever) offer_from(idle);
+        int others = 0;
+        for (const auto& item : plan.items())
+            if (item.start > start && others++ < kLookStarts) offer_from(item.start);
         if (class_.tariff.size() < 2) return;
         Seconds step = start;
         for (int i = 0; i < 3; ++i) {

@@ -42,7 +42,7 @@ START_TEST(tiny_problems_are_solved_to_the_optimum) {
     double worst = 0;
     for (unsigned seed = 1; seed <= static_cast<unsigned>(count); ++seed) {
         auto snapshot = tiny_problem(seed);
-        auto plan = make_plan(snapshot, work_limited(1000));
+        auto plan = make_plan(snapshot, work_limited(5000));
         auto errors = check_plan(snapshot, plan);
         ck_assert_msg(errors.empty(), "seed %u: %s", seed, first_line(errors).c_str());
         Micro cost = plan.cost.total();
