@@ -17,6 +17,7 @@ class Annealer {
         int jobs = static_cast<int>(shops_.jobs.size());
         if (jobs == 0) return 0;
         save();
+        sequence_.hurry(true);
         double mean = sequence_.cost() / jobs;
         heat_ = options_.start_heat * mean;
         std::int64_t round = 0;
@@ -26,6 +27,7 @@ class Annealer {
             if (sequence_.cost() < best_ * (1 - 1e-9)) improved_ = true;
             // Copying the best is dear: it waits until the search leaves it.
         }
+        sequence_.hurry(false);
         if (best_ < sequence_.cost()) sequence_.assign(best_order_, best_choice_);
         return round;
     }
@@ -50,15 +52,19 @@ class Annealer {
         return sequence_.job_cost(a) >= sequence_.job_cost(b) ? a : b;
     }
 
-    // Another configuration in the shop where the job is.
-    int pick_choice_here(int job) {
+    // Another configuration, on the pool where the job is if its class is the same.
+    int other_config_here(int job) {
         const auto& configs = shops_.jobs[static_cast<std::size_t>(job)].configs;
-        int shop = sequence_.shop_of(job), choice = 0;
-        for (int i = 0; i < 12; ++i) {
-            choice = pick(static_cast<int>(configs.size()));
-            if (configs[static_cast<std::size_t>(choice)].shop == shop && choice != sequence_.choice(job)) break;
-        }
-        return choice;
+        int now = sequence_.choice(job), pool = now - configs[static_cast<std::size_t>(now)].first;
+        const auto& to = configs[static_cast<std::size_t>(pick(static_cast<int>(configs.size())))];
+        return to.first + pool % to.pools;
+    }
+
+    // The same configuration on another pool of its class; any other choice where there is none.
+    int other_pool(int job) {
+        const auto& configs = shops_.jobs[static_cast<std::size_t>(job)].configs;
+        const auto& now = configs[static_cast<std::size_t>(sequence_.choice(job))];
+        return now.pools > 1 ? now.first + pick(now.pools) : pick(static_cast<int>(configs.size()));
     }
 
     int near(int position, int size) {
@@ -76,7 +82,9 @@ class Annealer {
         double kind = unit();
         bool good = false;
         if (kind < 0.45 && configs.size() > 1) {
-            int choice = kind < 0.25 ? pick_choice_here(job) : pick(static_cast<int>(configs.size()));
+            int choice = kind < 0.2   ? other_config_here(job)
+                         : kind < 0.4 ? other_pool(job)
+                                      : pick(static_cast<int>(configs.size()));
             int to = configs[static_cast<std::size_t>(choice)].shop;
             int at = to == shop ? sequence_.position(job) : sequence_.position_at(to, sequence_.start(job));
             if (unit() < 0.7) at = near(at, static_cast<int>(sequence_.line(to).size()) + 1);

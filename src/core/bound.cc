@@ -21,51 +21,32 @@ struct Evaluation {
     Rows excess;       // use − capacity: a subgradient
 };
 
-// Running averages of the jobs' choices: what the volume algorithm has for a primal solution. Kept with growing
-// weights instead of shrinking sums, so that an iteration touches only what was chosen.
-class Shares {
+// The jobs' choices of every kEvery-th iteration, the last kKept of them.
+class Choices {
   public:
-    explicit Shares(const Relaxed& relaxed) {
-        for (const auto& job : relaxed.jobs) sums_.emplace_back(job.columns.size());
+    explicit Choices(std::size_t jobs) : kept_(jobs) {}
+    void next() { ++iteration_; }
+    void add(const RelaxedJob& job, const Choice& choice) {
+        if (iteration_ % kEvery != 0) return;
+        auto& kept = kept_[static_cast<std::size_t>(job.job)];
+        RelaxedChoice mine{job.columns[static_cast<std::size_t>(choice.column)].config, choice.start};
+        if (kept.size() < kKept)
+            kept.push_back(mine);
+        else
+            kept[static_cast<std::size_t>(iteration_ / kEvery) % kKept] = mine;
     }
-    void next() {
-        weight_ /= 1 - kFresh;
-        if (weight_ < 1e100) return;
-        for (auto& job : sums_)
-            for (auto& s : job) s.share /= weight_, s.start /= weight_;
-        weight_ = 1;
-    }
-    void add(std::size_t job, int column, Seconds since_origin) {
-        auto& s = sums_[job][static_cast<std::size_t>(column)];
-        s.share += weight_;
-        s.start += weight_ * static_cast<double>(since_origin);
-    }
-    std::vector<std::vector<RelaxedShare>> result(const Relaxed& relaxed, std::size_t jobs) const {
-        std::vector<std::vector<RelaxedShare>> out(jobs);
-        for (std::size_t j = 0; j < sums_.size(); ++j) {
-            double all = 0;
-            for (const auto& s : sums_[j]) all += s.share;
-            for (std::size_t c = 0; c < sums_[j].size(); ++c)
-                if (const auto& s = sums_[j][c]; s.share > 0.01 * all)
-                    out[static_cast<std::size_t>(relaxed.jobs[j].job)].push_back(
-                        {relaxed.jobs[j].columns[c].config, s.share / all,
-                         relaxed.grid.origin + static_cast<Seconds>(s.start / s.share)});
-        }
-        return out;
-    }
+    std::vector<std::vector<RelaxedChoice>> take() { return std::move(kept_); }
 
   private:
-    static constexpr double kFresh = 0.05;
-    struct Sum {
-        double share = 0, start = 0;
-    };
-    std::vector<std::vector<Sum>> sums_;
-    double weight_ = 1;
+    static constexpr std::size_t kKept = 24;
+    static constexpr int kEvery = 3;
+    std::vector<std::vector<RelaxedChoice>> kept_;
+    int iteration_ = -1;
 };
 
-Evaluation evaluate(const Relaxed& relaxed, const Rows& prices, Shares& shares) {
-    shares.next();
-    std::size_t index = 0;
+Evaluation evaluate(const Relaxed& relaxed, const Rows& prices, Choices& choices) {
+    choices.next();
+
     Evaluation e;
     e.excess.assign(prices.size(), std::vector<double>(relaxed.grid.count, 0.0));
     e.value = relaxed.constant;
@@ -73,7 +54,7 @@ Evaluation evaluate(const Relaxed& relaxed, const Rows& prices, Shares& shares) 
     for (const auto& job : relaxed.jobs) {
         auto choice = cheapest(job, relaxed.grid, charged);
         e.value += choice.cost;
-        shares.add(index++, choice.column, choice.start - relaxed.grid.origin);
+        choices.add(job, choice);
         add_use(relaxed, job.columns[choice.column], choice.start, e.excess);
     }
     for (std::size_t r = 0; r < prices.size(); ++r)
@@ -157,8 +138,8 @@ BoundResult lagrangian_bound(const Snapshot& snapshot, const BoundOptions& optio
     auto relaxed = relax(snapshot, std::max(1, options.buckets), options.horizon);
     BoundResult result;
     auto prices = warm_prices(relaxed, options.warm);
-    Shares shares(relaxed);
-    auto first = evaluate(relaxed, prices, shares);
+    Choices choices(snapshot.jobs.size());
+    auto first = evaluate(relaxed, prices, choices);
     Ascent ascent{prices, first.value, first.excess, 0};
     ascent.target = options.incumbent > 0 ? static_cast<double>(options.incumbent) : 2 * std::max(1.0, first.value);
     for (result.iterations = 1; result.iterations < options.max_iterations; ++result.iterations) {
@@ -166,14 +147,14 @@ BoundResult lagrangian_bound(const Snapshot& snapshot, const BoundOptions& optio
         double length = length_squared(ascent.average, ascent.best_prices);
         if (length <= 0) break;  // every capacity is respected or free: the bound is tight
         prices = stepped(ascent.best_prices, ascent.average, ascent.step * (ascent.target - ascent.best) / length);
-        ascent.learn(prices, evaluate(relaxed, prices, shares));
+        ascent.learn(prices, evaluate(relaxed, prices, choices));
     }
     // Floating sums are off by far less than one part in 10^9; integer costs round each job by under one micro.
     result.bound = static_cast<Micro>(std::floor(ascent.best * (1 - 1e-9))) - static_cast<Micro>(relaxed.jobs.size());
     result.bound = std::max<Micro>(0, result.bound);
     result.prices = {relaxed.grid.origin, relaxed.grid.width_s, static_cast<int>(snapshot.classes.size()),
                      ascent.best_prices};
-    result.relaxed = shares.result(relaxed, snapshot.jobs.size());
+    result.relaxed = choices.take();
     return result;
 }
 

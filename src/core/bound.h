@@ -29,18 +29,16 @@ struct BoundOptions {
     const CapacityPrices* warm = nullptr;  // from the last cycle
 };
 
-// The relaxed solution that the prices converge to: a job's shares over its configurations, which sum to 1, and the
-// mean start of each.
-struct RelaxedShare {
+// What a job chose at the prices of one iteration. The mean of many is the relaxed problem's solution.
+struct RelaxedChoice {
     int config = 0;
-    double share = 0;
     Seconds start = 0;  // epoch
 };
 
 struct BoundResult {
     Micro bound = 0;        // ≤ the cost of any feasible plan
     CapacityPrices prices;  // those of the best bound
-    std::vector<std::vector<RelaxedShare>> relaxed;  // by job of the Snapshot
+    std::vector<std::vector<RelaxedChoice>> relaxed;  // by job of the Snapshot: some of the last iterations' choices
     int iterations = 0;
 };
 

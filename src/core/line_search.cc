@@ -2,6 +2,9 @@
 #include "src/core/line_search.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -13,17 +16,49 @@ namespace squall {
 namespace {
 
 constexpr std::int64_t kUnlimited = INT64_C(1) << 60;
-constexpr int kPoolNodes = 16;
+constexpr int kPoolNodes = 64;
+constexpr double kShorter = 0.7;
 constexpr std::size_t kElite = 4;       // starts that are kept
-constexpr double kRoundsPerJob = 3000;  // of one annealing, before another one pays off more
-constexpr int kMostRuns = 6;
+constexpr double kRoundsPerJob = 5000;  // of one annealing, before another one pays off more
+constexpr int kMostRuns = 4;
 constexpr double kAnnealShare = 0.8;  // before relinking
-constexpr int kSamples = 64;
+constexpr int kSamples = 16;
 constexpr double kSampleShare = 0.15;  // of the time
 
-// An order and a configuration each.
-struct Start {
-    std::vector<int> order, choice;
+// What a configuration's GPUs cost over a time: the capacity prices and the class's own cost, summed up once.
+class PriceTable {
+  public:
+    PriceTable(const Snapshot& snapshot, const BoundResult* relaxed) : snapshot_(snapshot) {
+        if (!relaxed) return;
+        width_s_ = relaxed->prices.width_s;
+        for (int c = 0; c < relaxed->prices.classes; ++c) {
+            auto& sums = sums_.emplace_back(1, 0.0);
+            for (double price : relaxed->prices.rows[static_cast<std::size_t>(c)])
+                sums.push_back(sums.back() + price * static_cast<double>(width_s_));
+        }
+    }
+    // micro; from and to in ticks.
+    double of(const Config& config, Tick from, Tick to) const {
+        const auto& c = snapshot_.classes[static_cast<std::size_t>(config.class_id)];
+        double share = config.shards > 0 ? static_cast<double>(config.shards) / std::max(1, c.shards_per_gpu) : 0;
+        double gpus = config.nodes * (config.shards > 0 ? share : config.gpus);
+        double sum = 0;
+        if (!sums_.empty()) sum = until(config.class_id, to) - until(config.class_id, from);
+        if (c.rented) sum += static_cast<double>(c.price_micro_h) / kHour / std::max(1, c.gpus) * (to - from);
+        return gpus * sum;
+    }
+
+  private:
+    double until(int class_id, Tick at) const {
+        const auto& sums = sums_[static_cast<std::size_t>(class_id)];
+        double b = static_cast<double>(std::max<Tick>(0, at)) / static_cast<double>(width_s_);
+        auto whole = std::min(static_cast<std::size_t>(b), sums.size() - 1);
+        double rest = whole + 1 < sums.size() ? (b - static_cast<double>(whole)) * (sums[whole + 1] - sums[whole]) : 0;
+        return sums[whole] + rest;
+    }
+    const Snapshot& snapshot_;
+    Seconds width_s_ = 1;
+    std::vector<std::vector<double>> sums_;  // by class: up to each bucket's edge
 };
 
 class LineSearch {
@@ -33,14 +68,19 @@ class LineSearch {
           snapshot_(start.snapshot()),
           options_(options),
           fixed_(snapshot_, start.burst()),
-          shops_(make_shops(fixed_, last_end(), kPoolNodes)) {}
+          shops_(make_shops(fixed_, last_end(start), kPoolNodes)),
+          prices_(snapshot_, options.relaxed) {}
 
     std::unique_ptr<Schedule> run() {
         if (shops_.jobs.empty()) return on_schedule({});
         std::vector<Sequence> elite(1, Sequence(shops_));
         take_start(elite.front());
         bool guided = options_.relaxed && !options_.relaxed->relaxed.empty();
-        if (guided && !options_.small_changes) sample(elite);
+        if (guided && !options_.small_changes) {
+            sample(elite);
+            auto sampled = on_schedule(elite.front());
+            if (last_end(*sampled) < kShorter * last_end(start_)) return search_within(*sampled);
+        }
         return on_schedule(anneal_all(elite));
     }
 
@@ -48,10 +88,17 @@ class LineSearch {
     bool limited() const { return options_.rounds < kUnlimited; }
     double progress() const { return options_.progress ? options_.progress() : 0; }
 
-    Tick last_end() const {
+    // A plan that ends much sooner leaves out more of the nodes that are taken for long, and is searched faster.
+    std::unique_ptr<Schedule> search_within(const Schedule& sampled) const {
+        LineSearchOptions options = options_;
+        options.relaxed = nullptr;
+        return LineSearch(sampled, options).run();
+    }
+
+    Tick last_end(const Schedule& schedule) const {
         Seconds last = snapshot_.now + 1;
         for (int j = 0; j < static_cast<int>(snapshot_.jobs.size()); ++j)
-            if (const auto& spot = start_.spot(j)) last = std::max(last, spot->end);
+            if (const auto& spot = schedule.spot(j)) last = std::max(last, spot->end);
         return static_cast<Tick>(std::min<Seconds>(last - snapshot_.now, kNever));
     }
 
@@ -68,45 +115,66 @@ class LineSearch {
     }
 
     void take_start(Sequence& sequence) const {
-        Start to;
+        std::vector<int> order, choice;
         std::vector<std::pair<Seconds, int>> keyed;
         for (int j = 0; j < static_cast<int>(shops_.jobs.size()); ++j) {
             const auto& spot = start_.spot(shops_.jobs[static_cast<std::size_t>(j)].job);
             const auto& job = shops_.jobs[static_cast<std::size_t>(j)];
-            to.choice.push_back(std::max(0, spot ? choice_of(job, spot->config, spot->nodes.front()) : 0));
+            choice.push_back(std::max(0, spot ? choice_of(job, spot->config, spot->nodes.front()) : 0));
             keyed.emplace_back(spot ? spot->start : kForever, j);
         }
         std::sort(keyed.begin(), keyed.end());
-        for (const auto& [at, j] : keyed) to.order.push_back(j);
-        sequence.assign(to.order, to.choice);
+        for (const auto& [at, j] : keyed) order.push_back(j);
+        sequence.assign(order, choice);
     }
 
-    // Jobs in the order of their relaxed starts, each with one of its relaxed configurations: the largest share, or by
-    // chance; starts are moved by a part of the run.
-    Start sample_start(std::mt19937_64& random, int index) const {
-        auto unit = [&random] { return static_cast<double>(random() >> 11) * 0x1.0p-53; };
-        double noise = 0.15 * (index / 2 % 4);
-        Start to;
+    // Jobs in the order of their relaxed starts, moved by a part of the run after the first few samples; each where it
+    // then adds least: lateness, and a share of what its GPUs are worth to the others at the bound's prices. Every
+    // fourth sample takes the configuration that each job chose most often instead.
+    Sequence sample_one(std::mt19937_64& random, int index) const {
+        constexpr std::array kScales = {0.7, 0.5, 0.35};
+        double noise = 0.1 * std::min(index / 4, 3);
         std::vector<std::pair<double, int>> keyed;
+        std::vector<int> wanted(shops_.jobs.size(), -1);
         for (int j = 0; j < static_cast<int>(shops_.jobs.size()); ++j) {
             const auto& job = shops_.jobs[static_cast<std::size_t>(j)];
-            const auto& shares = options_.relaxed->relaxed[static_cast<std::size_t>(job.job)];
-            double u = unit();
-            const RelaxedShare* picked = nullptr;
-            for (const auto& s : shares) {
-                if (choice_of(job, s.config, -1) < 0) continue;
-                if (index % 2 == 0 ? !picked || s.share > picked->share : u >= 0) picked = &s;
-                u -= s.share;
-            }
-            int choice = picked ? choice_of(job, picked->config, -1) : 0;
-            double run = static_cast<double>(job.configs[static_cast<std::size_t>(choice)].run_s);
-            double start = picked ? static_cast<double>(picked->start - snapshot_.now) : 0;
-            to.choice.push_back(choice);
-            keyed.emplace_back(start + noise * run * (2 * unit() - 1), j);
+            auto [config, start] = relaxed_of(job);
+            if (index % 4 == 3 && choice_of(job, config, -1) >= 0) wanted[static_cast<std::size_t>(j)] = config;
+            double unit = static_cast<double>(random() >> 11) * 0x1.0p-53;
+            keyed.emplace_back(start + noise * job.configs.front().run_s * (2 * unit - 1), j);
         }
         std::sort(keyed.begin(), keyed.end());
-        for (const auto& [at, j] : keyed) to.order.push_back(j);
-        return to;
+        std::vector<int> order;
+        for (const auto& [at, j] : keyed) order.push_back(j);
+        double scale = index % 4 == 3 ? 0 : kScales[static_cast<std::size_t>(index % 4)];
+        Sequence sequence(shops_);
+        sequence.deal(order, [&](int j, const ShopConfig& config, Tick end) {
+            int only = wanted[static_cast<std::size_t>(j)];
+            if (only >= 0 && only != config.config) return static_cast<double>(INFINITY);
+            const auto& job = shops_.jobs[static_cast<std::size_t>(j)];
+            return job.late_cost(end) + scale * prices_.of(config_of(job, config), end - config.run_s, end) +
+                   1e-3 * end;
+        });
+        return sequence;
+    }
+
+    // The configuration that the job chose most often and its mean start, as a tick.
+    std::pair<int, double> relaxed_of(const ShopJob& job) const {
+        const auto& choices = options_.relaxed->relaxed[static_cast<std::size_t>(job.job)];
+        if (choices.empty()) return {-1, job.ready};
+        std::map<int, int> count;
+        double start = 0;
+        for (const auto& choice : choices) {
+            ++count[choice.config];
+            start += static_cast<double>(choice.start - snapshot_.now) / static_cast<double>(choices.size());
+        }
+        auto most = std::max_element(count.begin(), count.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+        return {most->first, start};
+    }
+
+    const Config& config_of(const ShopJob& job, const ShopConfig& config) const {
+        return snapshot_.jobs[static_cast<std::size_t>(job.job)].configs[static_cast<std::size_t>(config.config)];
     }
 
     // Keeps the best few, the best first.
@@ -114,10 +182,7 @@ class LineSearch {
         std::mt19937_64 random(options_.seed);
         double until = progress() + kSampleShare * (1 - progress());
         for (int i = 0; i < kSamples && (i == 0 || progress() < until); ++i) {
-            Start start = sample_start(random, i);
-            Sequence trial(shops_);
-            trial.deal(start.order, start.choice);
-            elite.push_back(std::move(trial));
+            elite.push_back(sample_one(random, i));
             std::stable_sort(elite.begin(), elite.end(), cheaper);
             if (elite.size() > kElite) elite.pop_back();
         }
@@ -206,6 +271,7 @@ class LineSearch {
     const LineSearchOptions& options_;
     Schedule fixed_;
     Shops shops_;
+    PriceTable prices_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "src/core/sequence.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace squall {
 namespace {
@@ -26,6 +27,17 @@ bool same_future(const ShopState& a, const ShopState& b) {
     return true;
 }
 
+double busy_time(const ShopState& state) {
+    double sum = 0;
+    for (const auto& floor : state.floors) {
+        std::int64_t ticks = 0;
+        for (Tick t : floor.free) ticks += t;
+        for (Tick t : floor.shard_free) ticks += t / 4;
+        sum += static_cast<double>(ticks);
+    }
+    return sum;
+}
+
 }  // namespace
 
 Sequence::Sequence(const Shops& shops)
@@ -38,7 +50,7 @@ void Sequence::assign(const std::vector<int>& order, const std::vector<int>& cho
     for (int job : order) lines_[static_cast<std::size_t>(shop_of(job))].jobs.push_back(job);
     for (int s = 0; s < static_cast<int>(lines_.size()); ++s) {
         lines_[s].before = {0};
-        first_.shop = s, first_.from = 0, first_.same_tail = false;
+        first_.shop = s, first_.from = 0, first_.shift = 1;
         first_.line.jobs = lines_[s].jobs;
         evaluate(first_, 1e300);
         apply(first_);
@@ -46,20 +58,21 @@ void Sequence::assign(const std::vector<int>& order, const std::vector<int>& cho
     moved_job_ = -1;
 }
 
-void Sequence::deal(const std::vector<int>& order, std::vector<int> choice) {
+void Sequence::deal(const std::vector<int>& order, const Score& score) {
     std::vector<ShopState> states;
+    std::vector<int> choice(shops_->jobs.size(), 0);
     for (const auto& shop : shops_->shops) states.push_back(shop.initial);
     for (int job : order) {
         const auto& j = shops_->jobs[static_cast<std::size_t>(job)];
         int& mine = choice[static_cast<std::size_t>(job)];
-        int wanted = j.configs[static_cast<std::size_t>(mine)].config;
-        Tick best = kNever;
+        double best = INFINITY;
         for (int c = 0; c < static_cast<int>(j.configs.size()); ++c) {
             const auto& config = j.configs[static_cast<std::size_t>(c)];
-            if (config.config != wanted) continue;
+            if (score(job, config, j.ready + config.run_s) >= best) continue;  // not even at once
             auto shop = static_cast<std::size_t>(config.shop);
             Tick end = shops_->shops[shop].earliest_end(states[shop], j, config);
-            if (end < best) best = end, mine = c;
+            double s = end < kNever ? score(job, config, end) : INFINITY;
+            if (s < best) best = s, mine = c;
         }
         const auto& config = j.configs[static_cast<std::size_t>(mine)];
         auto shop = static_cast<std::size_t>(config.shop);
@@ -80,6 +93,25 @@ int Sequence::position_at(int shop, Tick start) const {
     return static_cast<int>(at - slots.begin());
 }
 
+// Behind the last position that differs from the current line, an equal state means an equal rest.
+int Sequence::last_difference(const Trial& trial, const Line& now) const {
+    int differs = static_cast<int>(now.jobs.size());
+    const auto& jobs = trial.line.jobs;
+    while (differs > trial.from &&
+           jobs[static_cast<std::size_t>(differs - 1)] == now.jobs[static_cast<std::size_t>(differs - 1)])
+        --differs;
+    for (int i = differs; moved_job_ >= 0 && i < static_cast<int>(jobs.size()); ++i)
+        if (jobs[static_cast<std::size_t>(i)] == moved_job_) return i + 1;
+    return differs;
+}
+
+// Before this position the trial has done the same jobs as the current line (and the one more, where it has one more).
+bool Sequence::hopeless(const Trial& trial, const Line& now, int position, double cost, double limit) const {
+    auto i = static_cast<std::size_t>(position - trial.shift), at = static_cast<std::size_t>(position / kStep);
+    if (trial.shift < 0 || cost + now.before.back() - now.before[i] <= limit) return false;
+    return trial.shift > 0 || trial.line.busy[at] >= now.busy[at];
+}
+
 // Appends trial.line.jobs from trial.from on. REQUIRES: what stands before is as in the current line. `limit`: of the
 // shop's cost.
 bool Sequence::evaluate(Trial& trial, double limit) {
@@ -89,33 +121,29 @@ bool Sequence::evaluate(Trial& trial, double limit) {
     int count = static_cast<int>(line.jobs.size());
     int checkpoint = std::min(trial.from / kStep, static_cast<int>(now.checkpoints.size()) - 1);
     checkpoint = std::max(0, checkpoint);
+    int changed_at = trial.from;
     trial.from = checkpoint * kStep;
     state_ = now.checkpoints.empty() ? shop.initial : now.checkpoints[static_cast<std::size_t>(checkpoint)];
     line.slots.resize(line.jobs.size());
     line.before.resize(line.jobs.size() + 1);
     line.checkpoints.resize(static_cast<std::size_t>(count / kStep + 1));
+    line.busy.resize(line.checkpoints.size());
     double cost = now.before[static_cast<std::size_t>(trial.from)], rest = 0;
     for (int i = trial.from; i < count; ++i) rest += config(line.jobs[static_cast<std::size_t>(i)]).least;
-    // The last position that differs from the current line: behind it, an equal state means an equal rest.
-    int differs = count;
-    if (trial.same_tail) {
-        while (differs > trial.from &&
-               line.jobs[static_cast<std::size_t>(differs - 1)] == now.jobs[static_cast<std::size_t>(differs - 1)])
-            --differs;
-        if (moved_job_ >= 0)
-            for (int i = differs; i < count; ++i)
-                if (line.jobs[static_cast<std::size_t>(i)] == moved_job_) differs = i + 1;
-    }
+    int differs = trial.shift == 0 ? last_difference(trial, now) : count;
     for (int i = trial.from; i < count; ++i) {
         if (i % kStep == 0) {
-            auto& saved = line.checkpoints[static_cast<std::size_t>(i / kStep)];
-            if (i > trial.from && i >= differs &&
-                same_future(state_, now.checkpoints[static_cast<std::size_t>(i / kStep)])) {
+            auto at = static_cast<std::size_t>(i / kStep);
+            if (i > trial.from && i >= differs && same_future(state_, now.checkpoints[at])) {
                 trial.until = i;
                 trial.cost = cost + now.before.back() - now.before[static_cast<std::size_t>(i)];
                 return trial.cost <= limit;
             }
-            saved = state_;
+            line.checkpoints[at] = state_;
+            line.busy[at] = busy_time(state_);
+            if (hurry_ && i >= differs && hopeless(trial, now, i, cost, limit)) return false;
+        } else if (hurry_ && trial.shift == 1 && i > changed_at + kStep && hopeless(trial, now, i, cost, limit)) {
+            return false;
         }
         int job = line.jobs[static_cast<std::size_t>(i)];
         const auto& c = config(job);
@@ -130,10 +158,18 @@ bool Sequence::evaluate(Trial& trial, double limit) {
         if (cost + rest > limit) return false;
     }
     line.before[static_cast<std::size_t>(count)] = cost;
-    if (count % kStep == 0) line.checkpoints[static_cast<std::size_t>(count / kStep)] = state_;
+    if (count % kStep == 0) {
+        line.checkpoints[static_cast<std::size_t>(count / kStep)] = state_;
+        line.busy[static_cast<std::size_t>(count / kStep)] = busy_time(state_);
+    }
     trial.until = count;
     trial.cost = cost;
     return cost <= limit;
+}
+
+void Sequence::swap_checkpoint(Line& line, Line& other, std::size_t at) {
+    std::swap(line.checkpoints[at], other.checkpoints[at]);
+    line.busy[at] = other.busy[at];
 }
 
 void Sequence::apply(Trial& trial) {
@@ -144,18 +180,17 @@ void Sequence::apply(Trial& trial) {
     line.slots.resize(line.jobs.size());
     line.before.resize(line.jobs.size() + 1);
     line.checkpoints.resize(trial.line.checkpoints.size());
+    line.busy.resize(trial.line.busy.size());
     double shift = trial.cost - line.before.back();
     for (int i = trial.from; i < trial.until; ++i) {
         line.slots[static_cast<std::size_t>(i)] = trial.line.slots[static_cast<std::size_t>(i)];
         line.before[static_cast<std::size_t>(i)] = trial.line.before[static_cast<std::size_t>(i)];
         position_[static_cast<std::size_t>(line.jobs[static_cast<std::size_t>(i)])] = i;
-        if (i % kStep == 0)
-            std::swap(line.checkpoints[static_cast<std::size_t>(i / kStep)],
-                      trial.line.checkpoints[static_cast<std::size_t>(i / kStep)]);
+        if (i % kStep == 0) swap_checkpoint(line, trial.line, static_cast<std::size_t>(i / kStep));
     }
     if (all) {
         line.before.back() = trial.cost;
-        if (line.jobs.size() % kStep == 0) std::swap(line.checkpoints.back(), trial.line.checkpoints.back());
+        if (line.jobs.size() % kStep == 0) swap_checkpoint(line, trial.line, line.jobs.size() / kStep);
     } else {
         for (std::size_t i = static_cast<std::size_t>(trial.until); i < line.before.size(); ++i)
             line.before[i] += shift;
@@ -179,7 +214,7 @@ bool Sequence::try_move(int job, int choice, int position, double limit) {
         position = std::clamp(position, 0, static_cast<int>(first_.line.jobs.size()));
         first_.line.jobs.insert(first_.line.jobs.begin() + position, job);
         first_.from = std::min(old, position);
-        first_.same_tail = true;
+        first_.shift = 0;
         tried_ = cost_ - source.before.back();
         good = evaluate(first_, limit - tried_);
     } else {
@@ -189,12 +224,9 @@ bool Sequence::try_move(int job, int choice, int position, double limit) {
         second_.line.jobs = target.jobs;
         position = std::clamp(position, 0, static_cast<int>(target.jobs.size()));
         second_.line.jobs.insert(second_.line.jobs.begin() + position, job);
-        second_.from = position;
-        second_.same_tail = first_.same_tail = false;
-        first_.from = old;
-        // Without the job its shop costs no less than what stood before it.
-        good = evaluate(second_, limit - others - source.before[static_cast<std::size_t>(old)]) &&
-               evaluate(first_, limit - others - second_.cost);
+        second_.from = position, second_.shift = 1;
+        first_.from = old, first_.shift = -1;
+        good = evaluate(first_, INFINITY) && evaluate(second_, limit - others - first_.cost);
         tried_ = others + second_.cost;
     }
     tried_ += first_.cost;
@@ -212,7 +244,7 @@ bool Sequence::try_swap(int a, int b, double limit) {
     std::swap(first_.line.jobs[static_cast<std::size_t>(position(a))],
               first_.line.jobs[static_cast<std::size_t>(position(b))]);
     first_.from = std::min(position(a), position(b));
-    first_.same_tail = true;
+    first_.shift = 0;
     tried_ = cost_ - line.before.back();
     bool good = evaluate(first_, limit - tried_);
     tried_ += first_.cost;

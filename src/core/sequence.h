@@ -3,6 +3,7 @@
 // appended. Changes are tried from the first position that differs, given up as soon as they cost more than a limit,
 // and kept or dropped. Owned and used by one thread.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "src/core/shop.h"
@@ -15,8 +16,9 @@ class Sequence {
 
     // Everything anew. order: positions in Shops::jobs, each once; choice[j]: which of the job's configurations.
     void assign(const std::vector<int>& order, const std::vector<int>& choice);
-    // The same, each job in the pool of its class where it ends earliest: choice gives the configuration alone.
-    void deal(const std::vector<int>& order, std::vector<int> choice);
+    // The same, each job with the choice of least score when its turn comes; +infinity: not that one.
+    using Score = std::function<double(int job, const ShopConfig& config, Tick end)>;
+    void deal(const std::vector<int>& order, const Score& score);
     // All jobs by shop, each shop in its order.
     std::vector<int> order() const;
 
@@ -34,6 +36,9 @@ class Sequence {
     // costs at most `limit`; keep() makes it so, any other call forgets it.
     bool try_move(int job, int choice, int position, double limit);
     bool try_swap(int a, int b, double limit);    // both in one shop
+    // Give a change up, too, where so far it costs more than the limit lets it and leaves the nodes no freer: what
+    // follows will hardly make up for it. Much faster; refuses a few changes that would be good.
+    void hurry(bool on) { hurry_ = on; }
     double tried_cost() const { return tried_; }  // of the whole, after a try that was true
     void keep();
 
@@ -50,10 +55,11 @@ class Sequence {
         std::vector<Slot> slots;
         std::vector<double> before;          // cost of all jobs before each position, and of all
         std::vector<ShopState> checkpoints;  // before every kStep-th position
+        std::vector<double> busy;            // beside checkpoints: sum of the times at which GPUs are free
     };
     struct Trial {
         int shop = -1, from = 0, until = 0;  // positions evaluated; what follows is as it was, or the end
-        bool same_tail = false;
+        int shift = 0;                       // jobs more than in the current line
         Line line;
         double cost = 0;
     };
@@ -67,7 +73,10 @@ class Sequence {
         return lines_[static_cast<std::size_t>(shop_of(job))].slots[static_cast<std::size_t>(position(job))];
     }
     bool evaluate(Trial& trial, double limit);
+    bool hopeless(const Trial& trial, const Line& now, int position, double cost, double limit) const;
+    int last_difference(const Trial& trial, const Line& now) const;
     void apply(Trial& trial);
+    static void swap_checkpoint(Line& line, Line& other, std::size_t at);
 
     const Shops* shops_;
     std::vector<int> choice_, position_;
@@ -75,6 +84,7 @@ class Sequence {
     double cost_ = 0, tried_ = 0;
     Trial first_, second_;
     int moved_job_ = -1, moved_choice_ = -1;
+    bool hurry_ = false;
     ShopState state_;
     Appended appended_;
 };

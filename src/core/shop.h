@@ -19,6 +19,7 @@ inline constexpr Tick kNever = INT32_MAX / 4;
 struct ShopConfig {
     int config = 0;  // index into Job::configs
     int shop = 0, floor = 0;
+    int first = 0, pools = 1;  // where in ShopJob::configs this configuration stands for each pool of its class
     int nodes = 1, gpus = 0, shards = 0, cpus = 0;
     std::int64_t mem_mb = 0;
     Tick run_s = 0;

@@ -261,10 +261,13 @@ class Builder {
             to.cpus = config.cpus, to.mem_mb = config.mem_mb;
             to.run_s = static_cast<Tick>(run_s);
             to.least = out.late_cost(out.ready + to.run_s);
+            to.first = static_cast<int>(out.configs.size());
             for (const auto& pool : pools_[config.class_id]) {
                 to.shop = pool.shop, to.floor = pool.floor;
                 if (config.nodes <= pool.nodes) out.configs.push_back(to);
             }
+            to.pools = static_cast<int>(out.configs.size()) - to.first;
+            for (int i = to.first; i < static_cast<int>(out.configs.size()); ++i) out.configs[i].pools = to.pools;
         }
         if (!out.configs.empty()) out_.jobs.push_back(std::move(out));
     }
