@@ -13,6 +13,7 @@
 #include "src/core/instance_json.h"
 #include "src/sim/from_ledger.h"
 #include "src/sim/generate.h"
+#include "src/sim/replan.h"
 #include "src/sim/solve.h"
 
 namespace squall::sim {
@@ -65,7 +66,7 @@ int run_generate(Options& options) {
     return write_instance(options, generate(options.generate));
 }
 
-int run_solve(Options& options) {
+int run_solve(Options& options, bool again) {
     std::string error, text = read_all(options.file, error);
     if (!error.empty()) return fail(error);
     auto instance = snapshot_from_json(text, options.file);
@@ -75,7 +76,7 @@ int run_solve(Options& options) {
     plan.improve = !options.no_improve;
     plan.refine = !options.no_refine;
     plan.burst = !options.no_burst;
-    auto report = solve(instance.snapshot, options.solve);
+    auto report = again ? replan(instance.snapshot, options.solve) : solve(instance.snapshot, options.solve);
     std::cout << report.text << std::flush;
     for (const auto& line : report.errors) std::cerr << "squall-sim: the plan does not hold: " << line << "\n";
     return report.errors.empty() ? 0 : 2;
@@ -114,13 +115,28 @@ CLI::App* declare_solve(CLI::App& app, Options& o) {
     sub->add_option("--seed", o.solve.plan.seed, "of the search")->capture_default_str();
     sub->add_option("--rounds", o.solve.plan.rounds, "at most this many rounds of the search, for repeatable plans")
         ->check(CLI::NonNegativeNumber);
+    sub->add_option("--threads", o.solve.plan.threads, "that search side by side")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
     sub->add_flag("--json", o.solve.json, "one JSON object");
     sub->add_flag("--list", o.solve.list, "one line a job as well: where, when and why");
     sub->add_flag("--fifo", o.solve.fifo, "plain Slurm order instead: by release, each job as asked");
     sub->add_flag("--greedy-only", o.solve.greedy_only, "construction alone");
+    sub->add_flag("--separate", o.solve.separate, "large and small jobs planned apart, large ones first");
     sub->add_flag("--no-improve", o.no_improve, "without the local search and the bound");
     sub->add_flag("--no-refine", o.no_refine, "without the integer program");
     sub->add_flag("--no-burst", o.no_burst, "without rented nodes");
+    return sub;
+}
+
+CLI::App* declare_replan(CLI::App& app, Options& o) {
+    auto* sub = app.add_subcommand("replan", "plan all jobs but the last, then see what its arrival changes");
+    sub->add_option("FILE", o.file, "as for solve")->required();
+    sub->add_option("--time", o.time_s, "seconds for the new plan")
+        ->check(CLI::Range(0.01, 86400.0))
+        ->capture_default_str();
+    sub->add_option("--seed", o.solve.plan.seed, "of the search")->capture_default_str();
+    sub->add_flag("--json", o.solve.json, "one JSON object");
     return sub;
 }
 
@@ -150,11 +166,12 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     auto* generate = declare_generate(app, options);
     auto* solve = declare_solve(app, options);
+    auto* again = declare_replan(app, options);
     declare_from_ledger(app, options);
     CLI11_PARSE(app, argc, argv);
     try {
         if (generate->parsed()) return run_generate(options);
-        if (solve->parsed()) return run_solve(options);
+        if (solve->parsed() || again->parsed()) return run_solve(options, again->parsed());
         return run_from_ledger(options);
     } catch (const std::exception& error) {
         return fail(fmt::format("stopping on an error that should not happen: {}", error.what()));

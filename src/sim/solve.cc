@@ -8,6 +8,7 @@
 
 #include "src/core/check.h"
 #include "src/core/json.h"
+#include "src/sim/separate.h"
 
 namespace squall::sim {
 namespace {
@@ -109,7 +110,10 @@ Report solve(const Snapshot& snapshot, const SolveOptions& options) {
     Figures f;
     Plan greedy = make_plan(snapshot, plain);
     f.greedy_cost = greedy.cost.total();
-    f.plan = options.fifo ? fifo_plan(snapshot) : options.greedy_only ? greedy : make_plan(snapshot, options.plan);
+    f.plan = options.fifo          ? fifo_plan(snapshot)
+             : options.greedy_only ? greedy
+             : options.separate    ? plan_apart(snapshot, options.plan)
+                                   : make_plan(snapshot, options.plan);
     f.peak_rss_mb = peak_rss_mb();
     count(snapshot, f);
     Report report;

@@ -10,6 +10,7 @@ namespace squall::sim {
 struct SolveOptions {
     PlanOptions plan;
     bool greedy_only = false;  // construction alone
+    bool separate = false;     // large and small jobs planned apart
     bool fifo = false;         // plain Slurm order instead of a plan
     bool json = false;
     bool list = false;  // one line a job as well
