@@ -80,9 +80,10 @@ void settle(Schedule& schedule, const std::function<bool()>& stop) {
     }
 }
 
-bool worth_changing(const Score& followed, const Score& fresh) {
+bool worth_changing(const Score& followed, const Score& fresh, double moved) {
     if (fresh.unplaced != followed.unplaced) return fresh.unplaced < followed.unplaced;
-    return fresh.cost < followed.cost - followed.cost / 1000;
+    double gain = static_cast<double>(followed.cost - fresh.cost);
+    return gain > static_cast<double>(followed.cost) * (0.001 + 0.02 * moved);
 }
 
 }  // namespace squall

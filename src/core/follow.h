@@ -17,7 +17,8 @@ void follow(Schedule& schedule, const Plan& previous);
 void settle(Schedule& schedule, const std::function<bool()>& stop);
 
 // Is the new plan so much better than the followed one that changing it pays? Plans that wobble between equals make
-// planned starts worthless to those who read them.
-bool worth_changing(const Score& followed, const Score& fresh);
+// planned starts worthless to those who read them: a thousandth must be gained, and two hundredths where every job moves.
+// moved: share of the jobs that are placed differently.
+bool worth_changing(const Score& followed, const Score& fresh, double moved);
 
 }  // namespace squall

@@ -20,6 +20,7 @@ namespace squall {
 namespace {
 
 constexpr int kNoLimit = 1 << 30;
+constexpr double kTooLate = 0.4;
 constexpr int kAnnealRounds = 20;  // of annealing for each of the large neighbourhood search: they are so much cheaper
 
 using Clock = std::chrono::steady_clock;
@@ -81,7 +82,13 @@ class Run {
     }
 
     void return_to_followed() {
-        if (worth_changing(*followed_, best_->score())) return;
+        int moved = 0;
+        for (const auto& [j, spot] : followed_spots_) {
+            const auto& now = best_->spot(j);
+            moved += !now || now->config != spot.config || now->start != spot.start || now->nodes != spot.nodes;
+        }
+        double share = moved / std::max(1.0, static_cast<double>(followed_spots_.size()));
+        if (worth_changing(*followed_, best_->score(), share)) return;
         auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
         place_all(*schedule, followed_spots_);
         best_ = std::move(schedule);
@@ -102,6 +109,7 @@ class Run {
 
     void search_until(double share) {
         double began = used();
+        if (followed_ && began > kTooLate) return;  // following alone took long: there is no time to try more
         LineSearchOptions search;
         search.seed = options_.seed;
         search.threads = options_.threads;
