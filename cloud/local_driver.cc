@@ -43,17 +43,31 @@ Seconds age_s(const std::string& path) {
 
 // slurmstepd overwrites its environment, and the marker with it: so the tree is written down while its supervisor
 // lives, for the case that nothing but a kill of the supervisor ends it.
+using Remembered = std::set<std::pair<pid_t, unsigned long long>>;
+
+Remembered remembered_tree(const std::string& folder) {
+    Remembered all;
+    std::istringstream in(mark_text(folder, "tree"));
+    for (std::pair<pid_t, unsigned long long> one; in >> one.first >> one.second;) all.insert(one);
+    return all;
+}
+
+// What was seen once stays remembered while it lives: a supervisor that is just being killed has no tree any more.
 void remember_tree(const std::string& folder, pid_t supervisor) {
-    std::string text;
+    Remembered all = remembered_tree(folder);
+    std::erase_if(all, [](const auto& one) {
+        auto now = process(one.first);
+        return !now || now->started != one.second;
+    });
     for (const Process& one : tree_of([&](const Process& other) { return other.pid == supervisor; }))
-        text += fmt::format("{} {}\n", one.pid, one.started);
+        all.emplace(one.pid, one.started);
+    std::string text;
+    for (const auto& [pid, started] : all) text += fmt::format("{} {}\n", pid, started);
     if (text != mark_text(folder, "tree")) mark(folder, "tree", text);
 }
 
 IsRoot belongs_to(const std::string& folder, pid_t supervisor) {
-    std::set<std::pair<pid_t, unsigned long long>> remembered;
-    std::istringstream in(mark_text(folder, "tree"));
-    for (std::pair<pid_t, unsigned long long> one; in >> one.first >> one.second;) remembered.insert(one);
+    Remembered remembered = remembered_tree(folder);
     return [=, marker = marker_of(folder)](const Process& one) {
         return one.pid == supervisor || remembered.count({one.pid, one.started}) > 0 || started_with(one.pid, marker);
     };

@@ -8,17 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/core/model.h"
+#include "src/core/plan.h"
 
 namespace squall {
-
-// Warm start from one cycle to the next: prices by class (then group) and bucket, and the grid they stand on.
-struct CapacityPrices {
-    Seconds origin = 0;                     // epoch start of bucket 0
-    Seconds width_s = 0;                    // of each bucket; after the last one capacity is free
-    int classes = 0;                        // rows 0 … classes-1 are classes, the others groups
-    std::vector<std::vector<double>> rows;  // micro per GPU-second (classes) or node-second (groups)
-};
 
 struct BoundOptions {
     std::int64_t time_ms = 500;  // wall clock

@@ -21,6 +21,7 @@ constexpr double kShorter = 0.7;
 constexpr std::size_t kElite = 4;       // starts that are kept
 constexpr double kRoundsPerJob = 5000;  // of one annealing, before another one pays off more
 constexpr int kMostRuns = 4;
+constexpr double kRoundsToFollow = 2000;  // for each job, where the last plan is the start
 constexpr double kAnnealShare = 0.8;  // before relinking
 constexpr int kSamples = 16;
 constexpr double kSampleShare = 0.15;  // of the time
@@ -205,12 +206,14 @@ class LineSearch {
     // Anneals from the starts in turn, as often as each job is tried some thousand times, then looks between the
     // results. Ends with the best in front.
     void anneal_starts(std::vector<Sequence>& plans, std::uint64_t seed) const {
-        double jobs = static_cast<double>(shops_.jobs.size()), rounds = expected_rounds(plans.front());
+        double jobs = static_cast<double>(shops_.jobs.size());
+        double enough = jobs * (options_.small_changes ? kRoundsToFollow : kRoundsPerJob * kMostRuns);
+        double rounds = std::min(enough, expected_rounds(plans.front()));
         int runs =
             options_.small_changes ? 1 : std::clamp(static_cast<int>(rounds / jobs / kRoundsPerJob), 1, kMostRuns);
         double began = progress(), whole = 1 - began, share = runs > 1 ? kAnnealShare : 1.0;
         AnnealOptions run_options;
-        run_options.rounds = limited() ? static_cast<std::int64_t>(rounds * share / runs) : kUnlimited;
+        run_options.rounds = static_cast<std::int64_t>((limited() ? rounds : enough) * share / runs);
         run_options.start_heat = options_.small_changes ? 0.01 : heat_for(rounds * share / runs / jobs);
         std::vector<Sequence> found;
         for (int run = 0; run < runs; ++run) {
@@ -223,7 +226,7 @@ class LineSearch {
         plans = std::move(found);
         if (runs == 1) return;
         relink_all(plans, seed);
-        run_options.rounds = limited() ? static_cast<std::int64_t>(rounds * (1 - share)) : kUnlimited;
+        run_options.rounds = static_cast<std::int64_t>((limited() ? rounds : enough) * (1 - share));
         run_options.start_heat = 0.05;
         slice(run_options, progress(), 1);
         anneal(plans.front(), shops_, run_options);

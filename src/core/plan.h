@@ -31,12 +31,21 @@ struct Placement {
     bool starts_now(Seconds now) const { return config >= 0 && start <= now; }
 };
 
+// Warm start from one cycle to the next: prices by class (then group) and bucket, and the grid they stand on.
+struct CapacityPrices {
+    Seconds origin = 0;                     // epoch start of bucket 0
+    Seconds width_s = 0;                    // of each bucket; after the last one capacity is free
+    int classes = 0;                        // rows 0 … classes-1 are classes, the others groups
+    std::vector<std::vector<double>> rows;  // micro per GPU-second (classes) or node-second (groups)
+};
+
 struct Plan {
     std::vector<Placement> placements;  // one per job, in Snapshot::jobs order, running ones included
     Cost cost;
     int unplaced = 0;                      // jobs without a configuration; their cost is in no sum
     Micro bound = 0;                       // proven lower bound on cost.total(); 0 when none
     double first_plan_s = 0, seconds = 0;  // wall clock, for the log only
+    CapacityPrices prices;                 // of the bound: where the next plan's bound begins
     std::string refine_note;               // what the refinement did, or why it was left out
     double gap() const {
         return cost.total() > 0 ? 1.0 - static_cast<double>(bound) / static_cast<double>(cost.total()) : 0.0;

@@ -33,16 +33,20 @@ class Run {
     Run(const Snapshot& snapshot, const PlanOptions& options) : snapshot_(snapshot), options_(options) {}
 
     Plan plan(const Plan* previous) {
-        if (previous) follow_last(*previous);
+        if (previous) {
+            prices_.prices = previous->prices;
+            follow_last(*previous);
+        }
         construct_first();
         if (options_.improve) {
             learn_prices(0.15);
-            search_until(options_.refine ? 0.8 : 0.9);
-            improve_until(options_.refine ? 0.85 : 0.95);
+            if (!proven()) search_until(options_.refine ? 0.8 : 0.9);
+            if (!proven()) improve_until(options_.refine ? 0.85 : 0.95);
+            settle(*best_, stop_at(options_.refine ? 0.9 : 1.0));
         }
-        if (options_.refine) refine_best();
+        if (options_.refine && !proven()) refine_best();
         if (followed_) return_to_followed();
-        if (options_.improve) learn_prices(1.0);
+        if (options_.improve && !proven()) learn_prices(1.0);
         return finish();
     }
 
@@ -54,8 +58,14 @@ class Run {
     double used() const {
         return options_.time_ms > 0 ? 1000 * seconds_since(started_) / static_cast<double>(options_.time_ms) : 1;
     }
-    auto stop_at(double share) const {
+    std::function<bool()> stop_at(double share) const {
         return [this, share] { return left_ms(share) == 0; };
+    }
+
+    // Nothing cheaper is left to look for.
+    bool proven() const {
+        Score score = best_->score();
+        return score.unplaced == 0 && score.cost - prices_.bound <= score.cost / 100000;
     }
 
     void offer(std::unique_ptr<Schedule> schedule) {
@@ -65,7 +75,7 @@ class Run {
     void construct_first() {
         auto schedule = std::make_unique<Schedule>(snapshot_, options_.burst);
         auto never = [] { return false; };  // the first plan is always whole
-        std::function<bool()> stop = best_ ? std::function<bool()>(stop_at(0.3)) : never;
+        std::function<bool()> stop = best_ ? stop_at(0.3) : never;
         if (place_in_order(*schedule, order_by_pressure(*schedule), {}, stop)) offer(std::move(schedule));
         if (first_plan_s_ == 0) first_plan_s_ = seconds_since(started_);
     }
@@ -131,7 +141,6 @@ class Run {
         improve_options.stop = stop_at(share);
         improve_options.prices = &prices_.prices;
         improve(*best_, improve_options);
-        settle(*best_, stop_at(share + 0.05));
     }
 
     void refine_best() {
@@ -148,6 +157,7 @@ class Run {
         plan.first_plan_s = first_plan_s_;
         plan.seconds = seconds_since(started_);
         plan.refine_note = note_;
+        plan.prices = std::move(prices_.prices);
         return plan;
     }
 

@@ -50,11 +50,13 @@ START_TEST(tiny_problems_are_solved_to_the_optimum) {
         optimum = std::min(optimum, cost);
         ck_assert_msg(plan.bound <= optimum, "seed %u: bound %lld, optimum %lld", seed,
                       static_cast<long long>(plan.bound), static_cast<long long>(optimum));
-        // Energy is rounded up at each change of load: a micro for each step, 50 at most here, are no difference.
+        // Energy is rounded up at each change of load: a micro for each step, 50 at most here, are no difference. Nor
+        // is what remains beside a hard due date that must be missed: its penalty is part of the cost.
         double off = optimum > 0 ? static_cast<double>(cost - optimum) / static_cast<double>(optimum) : 0;
-        optimal += cost - optimum <= 50;
+        bool same = cost - optimum <= 50 || off < 1e-6;
+        optimal += same;
         worst = std::max(worst, off);
-        if (cost - optimum > 50) std::printf("seed %u: %.2f %% off\n", seed, 100 * off);
+        if (!same) std::printf("seed %u: %.2f %% off\n", seed, 100 * off);
     }
     std::printf("optimum in %d of %d, at most %.2f %% off\n", optimal, count, 100 * worst);
     std::fflush(stdout);
