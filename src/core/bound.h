@@ -6,6 +6,7 @@
 // raises it. Called by make_plan() and by squall-sim; pure, one thread.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "src/core/plan.h"
@@ -14,6 +15,7 @@ namespace squall {
 
 struct BoundOptions {
     std::int64_t time_ms = 500;  // wall clock
+    std::function<bool()> stop;  // or earlier; may be empty
     int max_iterations = 2000;   // the work limit; with time to spare, the same limit gives the same bound
     int buckets = 128;
     Micro incumbent = 0;                   // cost of the best plan known, steers step sizes; 0 = none
@@ -28,8 +30,8 @@ struct RelaxedChoice {
 };
 
 struct BoundResult {
-    Micro bound = 0;        // ≤ the cost of any feasible plan
-    CapacityPrices prices;  // those of the best bound
+    Micro bound = 0;                                  // ≤ the cost of any feasible plan
+    CapacityPrices prices;                            // those of the best bound
     std::vector<std::vector<RelaxedChoice>> relaxed;  // by job of the Snapshot: some of the last iterations' choices
     int iterations = 0;
 };

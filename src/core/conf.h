@@ -47,7 +47,7 @@ struct Conf {
     std::string program_dir;                    // ProgramDir: where squalld and squall-cloudd are; default compiled in
     int log_level = 3;                          // LogLevel: error=1 warning=2 info=3 debug=4
     std::int64_t plan_time_ms = 2000;           // PlanTime
-    int threads = 1;
+    int threads = 2;
     std::uint64_t seed = 1;
     Seconds interval_s = 60;       // Interval: replan at least this often
     std::int64_t poll_ms = 1000;   // PollInterval: ask Slurm for changes this often

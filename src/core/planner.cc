@@ -2,8 +2,10 @@
 #include "src/core/planner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 
@@ -20,6 +22,8 @@ namespace squall {
 namespace {
 
 constexpr int kNoLimit = 1 << 30;
+constexpr int kCoarse = 128, kFinest = 4096;
+constexpr std::size_t kFineWork = 600000;  // buckets × jobs of the last bound
 constexpr double kTooLate = 0.4;
 constexpr int kAnnealRounds = 20;  // of annealing for each of the large neighbourhood search: they are so much cheaper
 
@@ -39,14 +43,15 @@ class Run {
         }
         construct_first();
         if (options_.improve) {
-            learn_prices(0.15);
-            if (!proven()) search_until(options_.refine ? 0.8 : 0.9);
-            if (!proven()) improve_until(options_.refine ? 0.85 : 0.95);
-            settle(*best_, stop_at(options_.refine ? 0.9 : 1.0));
+            learn_prices(0.1);
+            if (!proven()) start_fine_bound();
+            if (!proven()) search_until(fine_ ? 0.88 : 0.8);
+            if (!proven()) improve_until(fine_ ? 0.92 : 0.84);
+            settle(*best_, stop_at(fine_ ? 0.93 : 0.86));
         }
         if (options_.refine && !proven()) refine_best();
         if (followed_) return_to_followed();
-        if (options_.improve && !proven()) learn_prices(1.0);
+        if (options_.improve) finish_fine_bound();
         return finish();
     }
 
@@ -104,17 +109,68 @@ class Run {
         best_ = std::move(schedule);
     }
 
-    void learn_prices(double share) {
+    // The narrower the time buckets, the more is proven, and the longer each step takes.
+    int fine_buckets() const {
+        return static_cast<int>(std::clamp<std::size_t>(kFineWork / (snapshot_.jobs.size() + 1), kCoarse, kFinest));
+    }
+
+    BoundOptions bound_options(double share) const {
         BoundOptions bound;
         bound.time_ms = left_ms(share);
         bound.max_iterations = 600;
         bound.incumbent = best_->cost();
         for (int j = 0; j < static_cast<int>(snapshot_.jobs.size()); ++j)
             if (const auto& spot = best_->spot(j)) bound.horizon = std::max(bound.horizon, spot->end);
+        return bound;
+    }
+
+    void learn_prices(double share) {
+        auto bound = bound_options(share);
         CapacityPrices warm = prices_.prices;
         bound.warm = warm.rows.empty() ? nullptr : &warm;
-        auto result = lagrangian_bound(snapshot_, bound);
-        if (result.bound >= prices_.bound) prices_ = std::move(result);
+        prices_ = lagrangian_bound(snapshot_, bound);
+    }
+
+    BoundOptions fine_options() const {
+        auto bound = bound_options(0.98);
+        bound.buckets = fine_buckets();
+        bound.max_iterations = 3000;
+        // Where the relaxed plan ends: capacity is worth nothing later.
+        Seconds last = snapshot_.now;
+        for (std::size_t j = 0; j < prices_.relaxed.size(); ++j)
+            for (const auto& choice : prices_.relaxed[j])
+                last =
+                    std::max(last, choice.start +
+                                       run_length(snapshot_.jobs[j],
+                                                  snapshot_.jobs[j].configs[static_cast<std::size_t>(choice.config)]));
+        bound.horizon = std::min(bound.horizon, last);
+        return bound;
+    }
+
+    // Beside the search where there is a thread for it; else what is left of the time is for it at the end.
+    void start_fine_bound() {
+        if (options_.threads < 2) return;
+        fine_ = std::async(std::launch::async, [this, bound = fine_options(), warm = prices_.prices]() mutable {
+            bound.warm = &warm;
+            bound.stop = [this] { return used() > fine_until_; };
+            return lagrangian_bound(snapshot_, bound);
+        });
+    }
+
+    void finish_fine_bound() {
+        // A search that ended early does not wait long for a better proof.
+        fine_until_ = std::min(0.98, 2 * used());
+        BoundResult fine;
+        if (fine_) {
+            fine = fine_->get();
+        } else {
+            if (proven()) return;
+            auto bound = fine_options();
+            bound.warm = &prices_.prices;
+            bound.stop = [this] { return used() > fine_until_; };
+            fine = lagrangian_bound(snapshot_, bound);
+        }
+        prices_.bound = std::max(prices_.bound, fine.bound);
     }
 
     void search_until(double share) {
@@ -122,7 +178,7 @@ class Run {
         if (followed_ && began > kTooLate) return;  // following alone took long: there is no time to try more
         LineSearchOptions search;
         search.seed = options_.seed;
-        search.threads = options_.threads;
+        search.threads = std::max(1, options_.threads - (fine_ ? 1 : 0));
         bool limited = options_.rounds < kNoLimit;  // then no clock steers it
         if (limited) search.rounds = static_cast<std::int64_t>(options_.rounds) * kAnnealRounds;
         search.progress = [this, began, share, limited] {
@@ -145,7 +201,7 @@ class Run {
 
     void refine_best() {
         RefineOptions refine_options;
-        refine_options.time_ms = std::max<std::int64_t>(50, left_ms(0.95));
+        refine_options.time_ms = std::max<std::int64_t>(50, left_ms(fine_ ? 0.98 : 0.88));
         refine_options.mem_mb = options_.glpk_mem_mb;
         note_ = refine(*best_, refine_options);
     }
@@ -168,6 +224,8 @@ class Run {
     std::optional<Score> followed_;
     std::vector<std::pair<int, Spot>> followed_spots_;
     BoundResult prices_;
+    std::atomic<double> fine_until_ = 1;  // share of the time
+    std::optional<std::future<BoundResult>> fine_;
     double first_plan_s_ = 0;
     std::string note_;
 };

@@ -10,7 +10,7 @@ namespace squall {
 
 struct PlanOptions {
     std::int64_t time_ms = 2000;  // wall clock for everything, the refinement included
-    int threads = 1;
+    int threads = 2;               // with two or more, one proves the bound while the others search
     std::uint64_t seed = 1;
     int rounds = 1 << 30;  // of the local search: the work limit for repeatable plans
     bool improve = true;
