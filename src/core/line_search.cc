@@ -10,6 +10,7 @@
 
 #include "src/core/anneal.h"
 #include "src/core/find.h"
+#include "src/core/price_table.h"
 #include "src/core/relink.h"
 
 namespace squall {
@@ -22,45 +23,9 @@ constexpr std::size_t kElite = 4;       // starts that are kept
 constexpr double kRoundsPerJob = 5000;  // of one annealing, before another one pays off more
 constexpr int kMostRuns = 4;
 constexpr double kRoundsToFollow = 2000;  // for each job, where the last plan is the start
-constexpr double kAnnealShare = 0.8;  // before relinking
+constexpr double kAnnealShare = 0.8;      // before relinking
 constexpr int kSamples = 16;
 constexpr double kSampleShare = 0.15;  // of the time
-
-// What a configuration's GPUs cost over a time: the capacity prices and the class's own cost, summed up once.
-class PriceTable {
-  public:
-    PriceTable(const Snapshot& snapshot, const BoundResult* relaxed) : snapshot_(snapshot) {
-        if (!relaxed) return;
-        width_s_ = relaxed->prices.width_s;
-        for (int c = 0; c < relaxed->prices.classes; ++c) {
-            auto& sums = sums_.emplace_back(1, 0.0);
-            for (double price : relaxed->prices.rows[static_cast<std::size_t>(c)])
-                sums.push_back(sums.back() + price * static_cast<double>(width_s_));
-        }
-    }
-    // micro; from and to in ticks.
-    double of(const Config& config, Tick from, Tick to) const {
-        const auto& c = snapshot_.classes[static_cast<std::size_t>(config.class_id)];
-        double share = config.shards > 0 ? static_cast<double>(config.shards) / std::max(1, c.shards_per_gpu) : 0;
-        double gpus = config.nodes * (config.shards > 0 ? share : config.gpus);
-        double sum = 0;
-        if (!sums_.empty()) sum = until(config.class_id, to) - until(config.class_id, from);
-        if (c.rented) sum += static_cast<double>(c.price_micro_h) / kHour / std::max(1, c.gpus) * (to - from);
-        return gpus * sum;
-    }
-
-  private:
-    double until(int class_id, Tick at) const {
-        const auto& sums = sums_[static_cast<std::size_t>(class_id)];
-        double b = static_cast<double>(std::max<Tick>(0, at)) / static_cast<double>(width_s_);
-        auto whole = std::min(static_cast<std::size_t>(b), sums.size() - 1);
-        double rest = whole + 1 < sums.size() ? (b - static_cast<double>(whole)) * (sums[whole + 1] - sums[whole]) : 0;
-        return sums[whole] + rest;
-    }
-    const Snapshot& snapshot_;
-    Seconds width_s_ = 1;
-    std::vector<std::vector<double>> sums_;  // by class: up to each bucket's edge
-};
 
 class LineSearch {
   public:
