@@ -49,7 +49,7 @@ class Run {
             if (!proven()) improve_until(fine_ ? 0.92 : 0.84);
             settle(*best_, stop_at(fine_ ? 0.93 : 0.86));
         }
-        if (options_.refine && !proven()) refine_best();
+        if (options_.refine && !proven() && left_ms(0.95) > 0) refine_best();
         if (followed_) return_to_followed();
         if (options_.improve) finish_fine_bound();
         return finish();
