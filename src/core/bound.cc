@@ -11,7 +11,6 @@ namespace squall {
 namespace {
 
 using namespace bound_detail;
-using Rows = std::vector<std::vector<double>>;
 
 // The jobs' choices of every kEvery-th iteration, the last kKept of them.
 class Choices {
@@ -71,20 +70,6 @@ BoundResult lagrangian_bound(const Snapshot& snapshot, const BoundOptions& optio
                      ascent.prices()};
     result.relaxed = choices.take();
     return result;
-}
-
-double price_of(const CapacityPrices& prices, int class_id, double gpus, Seconds start, Seconds end) {
-    if (class_id >= prices.classes || prices.width_s <= 0) return 0;
-    const auto& row = prices.rows[class_id];
-    Seconds from = std::max<Seconds>(0, start - prices.origin);
-    Seconds to = std::min(end - prices.origin, static_cast<Seconds>(row.size()) * prices.width_s);
-    double sum = 0;
-    while (from < to) {
-        Seconds b = from / prices.width_s, stop = std::min(to, (b + 1) * prices.width_s);
-        sum += row[b] * static_cast<double>(stop - from);
-        from = stop;
-    }
-    return gpus * sum;
 }
 
 }  // namespace squall

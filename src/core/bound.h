@@ -38,7 +38,4 @@ struct BoundResult {
 
 BoundResult lagrangian_bound(const Snapshot& snapshot, const BoundOptions& options);
 
-// What the prices ask for `gpus` whole-GPU equivalents of a class over [start, end): micro. For look-ahead.
-double price_of(const CapacityPrices& prices, int class_id, double gpus, Seconds start, Seconds end);
-
 }  // namespace squall

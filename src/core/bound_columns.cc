@@ -93,10 +93,8 @@ RelaxedJob relax_job(const Snapshot& snapshot, const Job& job, const std::vector
         const auto& config = job.configs[i];
         const auto& c = snapshot.classes[config.class_id];
         if (!allowed(job, c) || open[config.class_id] >= kForever) continue;
-        double gpus = static_cast<double>(config.nodes) * config.gpus +
-                      (config.shards > 0 ? static_cast<double>(config.shards) / std::max(1, c.shards_per_gpu) : 0.0);
         auto run_s = static_cast<Seconds>(static_cast<__int128>(config.run_s) * job.remaining_ppm / 1000000);
-        out.columns.push_back({i, config.class_id, gpus, run_s + job.stage_in_s,
+        out.columns.push_back({i, config.class_id, gpus_of(c, config), run_s + job.stage_in_s,
                                std::max({job.release, snapshot.now, open[config.class_id]})});
     }
     return out;
@@ -121,11 +119,9 @@ double running_cost(const Relaxed& r, const Snapshot& snapshot, const Job& job) 
     const auto& c = snapshot.classes[config.class_id];
     Seconds end = std::max(job.running->expected_end, snapshot.now);
     double late_s = job.due ? std::max<double>(0, static_cast<double>(end - *job.due)) : 0;
-    double gpus = config.shards > 0 ? static_cast<double>(config.shards) / std::max(1, c.shards_per_gpu)
-                                    : static_cast<double>(config.gpus) * config.nodes;
     double rate = *std::min_element(r.own_rate[config.class_id].begin(), r.own_rate[config.class_id].end());
     return late_s * static_cast<double>(job.late_micro_h) / kHour +
-           gpus * rate * static_cast<double>(end - snapshot.now);
+           gpus_of(c, config) * rate * static_cast<double>(end - snapshot.now);
 }
 
 // Rent that is owed already for time to come, since leases are billed by the step: using it costs nothing.

@@ -10,10 +10,6 @@ namespace squall {
 // Jobs without a spot, most pressing first: least (due − fastest run); jobs without a due date last.
 std::vector<int> order_by_pressure(const Schedule& schedule);
 
-// Apparent tardiness cost (Vepsalainen and Morton, Management Science 33, 1987): weight over work, discounted by slack
-// in units of `lookahead` mean run times.
-std::vector<int> order_by_tardiness_cost(const Schedule& schedule, double lookahead);
-
 // By release, then id: plain Slurm order.
 std::vector<int> order_by_release(const Schedule& schedule);
 

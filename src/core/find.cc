@@ -153,12 +153,7 @@ class Finder {
         for (int n : spot.nodes) spot.nodes_cost += schedule_.plan_of(n).cost_of(item);
         if (!schedule_.affordable(job_index_, spot)) return;
         double score = static_cast<double>(spot.total());
-        if (options_.prices) {
-            double used = config_.nodes *
-                          (config_.shards > 0 ? static_cast<double>(config_.shards) / std::max(1, class_.shards_per_gpu)
-                                              : config_.gpus);
-            score += options_.price_scale * price_of(*options_.prices, config_.class_id, used, spot.start, spot.end);
-        }
+        if (options_.prices) score += options_.price_scale * options_.prices->capacity(config_, spot.start, spot.end);
         bool better = !best_ || score < best_->score ||
                       (score == best_->score && (spot.end < best_->spot.end));  // ties: earlier completion
         if (better) best_ = Found{spot, score};

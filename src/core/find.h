@@ -5,13 +5,13 @@
 #include <optional>
 #include <random>
 
-#include "src/core/bound.h"
+#include "src/core/price_table.h"
 #include "src/core/schedule.h"
 
 namespace squall {
 
 struct FindOptions {
-    const CapacityPrices* prices = nullptr;  // look-ahead: what the capacity is worth to the jobs still to come
+    const PriceTable* prices = nullptr;  // look-ahead: what the capacity is worth to the jobs still to come
     double price_scale = 1.0;
     Seconds not_before = 0;  // epoch; with the release, the earliest start
     // Scores are raised by up to this share by chance, so that not always the same configuration wins. Needs `random`.

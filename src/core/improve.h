@@ -11,9 +11,9 @@ namespace squall {
 
 struct ImproveOptions {
     std::uint64_t seed = 1;
-    int rounds = 1 << 30;        // the work limit
-    std::function<bool()> stop;  // the deadline
-    const CapacityPrices* prices = nullptr;
+    int rounds = 1 << 30;                // the work limit
+    std::function<bool()> stop;          // the deadline
+    const PriceTable* prices = nullptr;  // to look ahead with, now and then
 };
 
 // Returns the number of rounds done. The schedule ends at the best found.

@@ -35,7 +35,7 @@ class LineSearch {
           options_(options),
           fixed_(snapshot_, start.burst()),
           shops_(make_shops(fixed_, last_end(start), kPoolNodes)),
-          prices_(snapshot_, options.relaxed) {}
+          prices_(snapshot_, options.relaxed ? &options.relaxed->prices : nullptr) {}
 
     std::unique_ptr<Schedule> run() {
         if (shops_.jobs.empty()) return on_schedule({});
@@ -118,11 +118,14 @@ class LineSearch {
             int only = wanted[static_cast<std::size_t>(j)];
             if (only >= 0 && only != config.config) return static_cast<double>(INFINITY);
             const auto& job = shops_.jobs[static_cast<std::size_t>(j)];
-            return job.late_cost(end) + scale * prices_.of(config_of(job, config), end - config.run_s, end) +
+            return job.late_cost(end) +
+                   scale * prices_.with_rent(config_of(job, config), now_at(end - config.run_s), now_at(end)) +
                    1e-3 * end;
         });
         return sequence;
     }
+
+    Seconds now_at(Tick tick) const { return snapshot_.now + tick; }
 
     // The configuration that the job chose most often and its mean start, as a tick.
     std::pair<int, double> relaxed_of(const ShopJob& job) const {

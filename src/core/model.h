@@ -4,6 +4,7 @@
 // read it. Nothing here does I/O, knows Slurm or reads a clock. Indices (class_id, node, job) are
 // positions in the Snapshot's vectors.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,6 +88,12 @@ struct Config {
     Seconds run_s = 0;               // full run, mean
     Seconds run_high_s = 0;          // full run, high quantile (>= run_s)
 };
+
+// What a configuration takes, in GPUs of its class, a share of one counted as such.
+inline double gpus_of(const NodeClass& node_class, const Config& config) {
+    if (config.shards > 0) return static_cast<double>(config.shards) / std::max(1, node_class.shards_per_gpu);
+    return static_cast<double>(config.gpus) * config.nodes;
+}
 
 enum class Burst { never, automatic, only };
 

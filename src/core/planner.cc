@@ -195,7 +195,8 @@ class Run {
         improve_options.seed = options_.seed;
         improve_options.rounds = options_.rounds;
         improve_options.stop = stop_at(share);
-        improve_options.prices = &prices_.prices;
+        PriceTable prices(snapshot_, &prices_.prices);
+        improve_options.prices = &prices;
         improve(*best_, improve_options);
     }
 

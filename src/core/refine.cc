@@ -15,11 +15,6 @@ namespace {
 
 constexpr int kStartsPerConfig = 10;
 
-double gpus_of(const NodeClass& c, const Config& config) {
-    if (config.shards > 0) return static_cast<double>(config.shards) / std::max(1, c.shards_per_gpu);
-    return static_cast<double>(config.gpus) * config.nodes;
-}
-
 // The jobs that cost most, and those next to them in time.
 std::vector<int> choose_jobs(const Schedule& schedule, int limit) {
     std::vector<std::pair<Micro, int>> by_late;

@@ -108,21 +108,28 @@ void Shop::lease(ShopState& state, const FloorFacts& facts, Window& window, cons
     state.slots[static_cast<std::size_t>(window.slot)] = window.up_until;
 }
 
-// Books GPUs, CPUs and memory, and adds their cost. out has start, ready and end.
-void Shop::take(ShopState& state, const ShopConfig& config, int index, Appended& out) const {
+// The lease of a node that boots and its rent, CPUs and memory: what large and small jobs take alike.
+void Shop::book(ShopState& state, const ShopConfig& config, int index, Appended& out) const {
     const auto& facts = floors[static_cast<std::size_t>(config.floor)];
     auto& floor = state.floors[static_cast<std::size_t>(config.floor)];
     auto& window = floor.windows[static_cast<std::size_t>(index)];
-    Tick* free = row_of(floor, facts, index);
-    int size = facts.facts.spec->gpus, gpus = std::max(1, config.gpus);
     double rent = out.start <= window.up_until ? window.rent : 0;
-    if (!facts.facts.spec->rented) out.nodes_cost += added_energy(facts, free, gpus, out.start, out.end);
     if (facts.boots) lease(state, facts, window, out);
     if (facts.facts.spec->rented) out.nodes_cost += window.rent - rent;
-    take_units(free, size, out.start, out.end, gpus);
     if (facts.tight) floor.held.push_back({index, config.cpus, config.mem_mb, out.end});
-    if (window.sharing > 0) forget_shared(floor, facts, index);
     out.nodes.push_back(window.node);
+}
+
+// Books whole GPUs and adds their cost. out has start, ready and end.
+void Shop::take(ShopState& state, const ShopConfig& config, int index, Appended& out) const {
+    const auto& facts = floors[static_cast<std::size_t>(config.floor)];
+    auto& floor = state.floors[static_cast<std::size_t>(config.floor)];
+    Tick* free = row_of(floor, facts, index);
+    int gpus = std::max(1, config.gpus);
+    if (!facts.facts.spec->rented) out.nodes_cost += added_energy(facts, free, gpus, out.start, out.end);
+    take_units(free, facts.facts.spec->gpus, out.start, out.end, gpus);
+    book(state, config, index, out);
+    if (floor.windows[static_cast<std::size_t>(index)].sharing > 0) forget_shared(floor, facts, index);
 }
 
 bool Shop::append_single(ShopState& state, const ShopJob& job, const ShopConfig& config, Appended& out) const {
@@ -182,21 +189,16 @@ bool Shop::append_shared(ShopState& state, const ShopJob& job, const ShopConfig&
     out.start = out.ready = start, out.end = start + config.run_s;
     out.label = floor.shared[static_cast<std::size_t>(best)].label;
     int index = floor.shared[static_cast<std::size_t>(best)].window;
-    auto& window = floor.windows[static_cast<std::size_t>(index)];
     Tick* on_gpu = floor.shard_free.data() + static_cast<std::ptrdiff_t>(best) * shards;
     Tick was = on_gpu[shards - 1];
     take_units(on_gpu, shards, out.start, out.end, config.shards);
-    double rent = out.start <= window.up_until ? window.rent : 0;
     Tick* free = row_of(floor, facts, index);
     if (out.end > was) {
         if (!facts.facts.spec->rented)
             out.nodes_cost += added_energy(facts, free, 1, std::max(was, out.start), out.end);
         extend_unit(free, facts.facts.spec->gpus, was, out.end);
     }
-    if (facts.boots) lease(state, facts, window, out);
-    if (facts.facts.spec->rented) out.nodes_cost += window.rent - rent;
-    if (facts.tight) floor.held.push_back({index, config.cpus, config.mem_mb, out.end});
-    out.nodes.push_back(window.node);
+    book(state, config, index, out);
     return true;
 }
 

@@ -136,6 +136,7 @@ class Shop {
     void gather(const ShopState& state, const ShopJob& job, const ShopConfig& config, std::vector<Pick>& picks) const;
     int open_window(ShopState& state, int floor, const Pick& pick) const;
     void take(ShopState& state, const ShopConfig& config, int window, Appended& out) const;
+    void book(ShopState& state, const ShopConfig& config, int window, Appended& out) const;
     Tick room_at(const Floor& floor, const FloorFacts& facts, const ShopConfig& config, int window, Tick from) const;
     Tick slot_from(const ShopState& state, const Window& window, Tick start) const;
     void lease(ShopState& state, const FloorFacts& facts, Window& window, const Appended& out) const;

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "src/core/billing.h"
 #include "src/core/cost.h"
 #include "src/core/find.h"
-#include "src/core/shop.h"
+#include "src/core/shop_detail.h"
 
 namespace squall {
 namespace {
@@ -55,10 +54,11 @@ class Builder {
                 shop = static_cast<int>(out_.shops.size());
                 out_.shops.resize(out_.shops.size() + static_cast<std::size_t>(pools));
             }
+            auto floor = make_floor(c);
             for (int p = 0; p < pools; ++p) {
                 auto& to = out_.shops[shop + p];
                 pools_[c].push_back({shop + p, static_cast<int>(to.floors.size()), 0});
-                to.floors.push_back(make_floor(c));
+                to.floors.push_back(floor);
                 to.initial.floors.emplace_back();
             }
         }
@@ -216,12 +216,7 @@ class Builder {
         if (leases.empty()) return;
         window.launch = tick(leases.back().launch);
         window.up_until = tick(leases.back().release);
-        const auto& spec = *facts.facts.spec;
-        auto until = [&](Seconds end) {
-            return lease_cost(spec.price_micro_h, spec.billing_step_s, spec.billing_min_s, leases.back().launch, end);
-        };
-        window.rent =
-            static_cast<double>(until(leases.back().release) - (window.launch < 0 ? until(snapshot_.now) : 0));
+        window.rent = shop_detail::rent_of(facts, window.launch, window.up_until);
         if (shop.slots <= 0) return;
         auto slot = std::min_element(shop.initial.slots.begin(), shop.initial.slots.end());
         window.slot = static_cast<int>(slot - shop.initial.slots.begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What choosing a place (shop_pick.cc) and taking it (shop.cc) have in common. For those two only.
+// What choosing a place (shop_pick.cc) and taking it (shop.cc) have in common. For those and shop_build.cc only.
 #pragma once
 #include <algorithm>
 

@@ -115,11 +115,6 @@ void add_small(const Snapshot& s, Job& job, double one_gpu_s, int shards) {
     }
 }
 
-double gpus_of(const Snapshot& s, const Config& c) {
-    return c.shards > 0 ? static_cast<double>(c.shards) / s.classes[c.class_id].shards_per_gpu
-                        : static_cast<double>(c.nodes) * c.gpus;
-}
-
 Job make_job(const Snapshot& s, Dice& dice, int index, int small_pct) {
     Job job;
     job.id = static_cast<std::uint32_t>(index + 1);
@@ -145,7 +140,8 @@ std::pair<double, double> demand(const Snapshot& s) {
     for (const auto& job : s.jobs) {
         double least = INFINITY;
         for (const auto& c : job.configs)
-            if (!s.classes[c.class_id].rented) least = std::min(least, gpus_of(s, c) * static_cast<double>(c.run_s));
+            if (!s.classes[c.class_id].rented)
+                least = std::min(least, gpus_of(s.classes[c.class_id], c) * static_cast<double>(c.run_s));
         work += least;
         window += static_cast<double>(*job.due - s.now);
     }

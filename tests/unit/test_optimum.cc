@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans of tiny problems against brute force, and the bound against the optimum. SQUALL_OPTIMUM_SEEDS=N tries N
-// problems (make bench-optimum: 500).
+// problems (make bench: 500).
 #include <cstdio>
 #include <cstdlib>
 

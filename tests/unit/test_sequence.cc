@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "src/core/construct.h"
+#include "src/core/find.h"
 #include "src/core/relink.h"
 #include "tests/unit/random_snapshot.h"
 #include "tests/unit/suite.h"
@@ -92,7 +92,11 @@ START_TEST(a_change_that_costs_more_than_its_limit_is_refused) {
             int position = problem.pick(problem.shops.jobs.size());
             ck_assert(sequence.try_move(job, choice, position, 1e300));
             double cost = sequence.tried_cost();
-            ck_assert_msg(sequence.try_move(job, choice, position, cost * (1 + 1e-9) + 1e-3), "seed %u, change %d: %.6f, then refused; now %.6f, shops %d and %d", seed, i, cost, sequence.cost(), sequence.shop_of(job), problem.shops.jobs[static_cast<std::size_t>(job)].configs[static_cast<std::size_t>(choice)].shop);
+            ck_assert_msg(
+                sequence.try_move(job, choice, position, cost * (1 + 1e-9) + 1e-3),
+                "seed %u, change %d: %.6f, then refused; now %.6f, shops %d and %d", seed, i, cost, sequence.cost(),
+                sequence.shop_of(job),
+                problem.shops.jobs[static_cast<std::size_t>(job)].configs[static_cast<std::size_t>(choice)].shop);
             ck_assert(!sequence.try_move(job, choice, position, cost * (1 - 1e-9) - 1e-3));
         }
     }
