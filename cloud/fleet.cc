@@ -3,12 +3,15 @@
 #include "cloud/fleet.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
+#include "cloud/ec2_driver.h"
 #include "cloud/local_driver.h"
+#include "src/core/conf_lines.h"
 
 namespace squall::cloud {
 namespace {
@@ -24,13 +27,26 @@ std::string local_root(const Options& options, const DriverContext& context) {
 
 // Classes with the same account see the same instances.
 std::string account_of(const std::string& name, const Options& options, const DriverContext& context) {
-    return name == "local" ? "local " + local_root(options, context) : name;
+    if (name == "local") return "local " + local_root(options, context);
+    std::string account = name;
+    for (const char* key : {"Region", "Endpoint", "CredentialsFile", "Profile", "Cluster"})
+        if (std::string value = option_text(options, key, ""); !value.empty()) account += " " + value;
+    return account;
+}
+
+// Of slurm.conf; "" when it does not say.
+std::string cluster_name(const std::string& slurm_conf) {
+    for (const ConfLine& line : read_conf_lines(slurm_conf).lines)
+        for (const ConfToken& token : line.tokens)
+            if (strcasecmp(token.key.c_str(), "ClusterName") == 0) return token.value;
+    return "";
 }
 
 DriverContext context_of(const Conf& conf) {
     const char* from_environment = std::getenv("SLURM_CONF");
     std::string beside = (fs::path(conf.path).parent_path() / "slurm.conf").string();
-    return {conf.state_dir, conf.program_dir, from_environment && *from_environment ? from_environment : beside};
+    std::string slurm_conf = from_environment && *from_environment ? from_environment : beside;
+    return {conf.state_dir, conf.program_dir, slurm_conf, cluster_name(slurm_conf)};
 }
 
 std::string read_times(RentedClass& out) {
@@ -50,8 +66,19 @@ std::unique_ptr<Driver> make_driver(const std::string& name, const Options& opti
     if (name == "local")
         return std::make_unique<LocalDriver>(local_root(options, context),
                                              context.program_dir + "/squall-local-instance", context.slurm_conf);
-    *error = fmt::format("Driver={}: no such driver; this version has: local", name);
-    return nullptr;
+    if (name != "ec2") {
+        *error = fmt::format("Driver={}: no such driver; this version has: ec2, local", name);
+        return nullptr;
+    }
+    std::string cluster = option_text(options, "Cluster", context.cluster);
+    if (cluster.empty()) {
+        *error = fmt::format(
+            "no ClusterName in {}, by which this cluster's instances are told from others'; write "
+            "Driver.Cluster=",
+            context.slurm_conf);
+        return nullptr;
+    }
+    return std::make_unique<Ec2Driver>(cluster, options);
 }
 
 Fleet::Fleet(const Conf& conf, const MakeDriver& make) : conf_(conf) {
@@ -73,6 +100,7 @@ void Fleet::add_class(const NodeClassConf& line, const DriverContext& context, c
             at = drivers_.emplace(account, std::move(driver)).first;
     if (at != drivers_.end()) added->driver = at->second.get();
     if (added->error.empty()) added->error = error;
+    if (added->error.empty() && added->driver) added->error = added->driver->check(added->options);
     if (!added->error.empty())
         added->error = fmt::format("{}:{}: NodeClass={}: {}", conf_.path, line.line, line.spec.name, added->error);
     for (const std::string& node : line.nodes) by_node_[node] = added.get();

@@ -29,6 +29,7 @@ struct RentedClass {
 // Where drivers find their files.
 struct DriverContext {
     std::string state_dir, program_dir, slurm_conf;
+    std::string cluster;  // ClusterName of slurm.conf: what tells our instances from another cluster's in one account
 };
 using MakeDriver = std::function<std::unique_ptr<Driver>(const std::string& name, const Options& options,
                                                          const DriverContext& context, std::string* error)>;

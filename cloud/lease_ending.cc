@@ -11,7 +11,6 @@ namespace squall::cloud {
 namespace {
 
 constexpr Seconds kLongestRetryS = 10;  // it costs money while it lives
-constexpr int kAbsencesToBelieve = 2;
 
 }  // namespace
 
@@ -42,7 +41,7 @@ void LeaseMachine::step_terminating(Lease& lease) {
         }
         return;
     }
-    if (told && sightings_.absences(lease) >= kAbsencesToBelieve) book_.close(lease);
+    if (told && (sightings_.death(lease) || is_absent(lease))) book_.close(lease);
 }
 
 // True when the cloud has taken the order, or there is nothing to order.

@@ -135,8 +135,9 @@ void LeaseMachine::step_launching(Lease& lease) {
     Driver* driver = fleet_.driver_for(lease.class_name, lease.driver);
     // An earlier process may have launched it: then it must be looked for before it is given up.
     if (!rented || !driver) return book_.end(lease, "its NodeClass has left squall.conf", true);
-    LaunchSpec spec{lease.node, lease.generation, fmt::format("{}/{}/{}", lease.node, lease.generation, lease.attempt),
-                    lease.class_name, rented->options};
+    LaunchSpec spec{
+        lease.node,       lease.generation, fmt::format("{}/{}/{}", lease.node, lease.generation, lease.attempt),
+        lease.class_name, rented->options,  std::to_string(lease.wanted_at)};
     LaunchResult result = driver->launch(spec);
     if (result.error) return launch_failed(lease, result.error);
     lease.instance_id = result.instance.id;
@@ -228,12 +229,21 @@ bool LeaseMachine::lost(Lease& lease, bool serving) {
     if (instance && (instance->state == InstanceState::failed || instance->state == InstanceState::gone))
         why = instance->reason.empty() ? "it failed" : instance->reason;
     else if (instance && instance->state == InstanceState::stopping)
-        why = "something else stopped it";
-    else if (sightings_.absences(lease) >= kAbsencesToBelieve)
+        why = instance->reason.empty() ? "something else stopped it" : instance->reason;
+    else if (auto death = sightings_.death(lease))
+        why = death->empty() ? "it is gone" : *death;
+    else if (is_absent(lease))
         why = "it is no longer in the cloud's list";
     if (why.empty()) return false;
     book_.end(lease, fmt::format("the instance died while {}: {}", serving ? "in use" : "booting", why), true);
     return true;
+}
+
+// Two good lists are without it, and the cloud has had the time to show a new one.
+bool LeaseMachine::is_absent(const Lease& lease) const {
+    if (sightings_.absences(lease) < kAbsencesToBelieve) return false;
+    Driver* driver = fleet_.driver_for(lease.class_name, lease.driver);
+    return sightings_.was_seen(lease) || !driver || now_ - lease.state_at >= driver->settle_s();
 }
 
 // Does Slurm hold the node for powered down although no suspend arrived (its hook could not write)? Then nobody would

@@ -57,6 +57,7 @@ class LeaseMachine {
     void refuse(Lease& lease, const std::string& reason, const std::string& block_key, Seconds block_s);
     bool left_by_slurm(Lease& lease);
     bool lost(Lease& lease, bool serving);
+    bool is_absent(const Lease& lease) const;
     void tell_address(Lease& lease, const Instance& instance);
     bool tell_slurm(Lease& lease);
     std::string give_up_in_slurm(const std::string& node, const std::string& reason);

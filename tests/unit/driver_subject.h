@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "cloud/driver.h"
+#include "cloud/ec2_driver.h"
 #include "cloud/local_driver.h"
 #include "cloud/processes.h"
+#include "tests/unit/fake_ec2.h"
 #include "tests/unit/scratch.h"
 
 namespace squall::cloud {
@@ -70,9 +72,41 @@ class LocalSubject : public Subject {
     Scratch scratch_;
 };
 
+// A credentials file as the site would have it, and the fake's root of trust.
+class Ec2Subject : public Subject {
+  public:
+    Ec2Subject() : scratch_("ec2") {
+        write_secret(scratch_.path("credentials"),
+                     "[default]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = "
+                     "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\n");
+    }
+    std::unique_ptr<Driver> make() override { return std::make_unique<Ec2Driver>("test", options()); }
+    LaunchSpec spec(const std::string& node, int generation, int attempt) override {
+        return {node, generation, fmt::format("{}/{}/{}", node, generation, attempt), "cloud", options(), "salt"};
+    }
+    void inject(const std::string& faults) override { fake.fleet.inject(faults); }
+    std::size_t left() override { return fake.fleet.alive(); }
+    Options options() const {
+        return {{"Region", "eu-test-1"},  {"Endpoint", fake.url()},
+                {"ImageId", "ami-1"},     {"InstanceType", "p3.2xlarge"},
+                {"Timeout", "5"},         {"CredentialsFile", scratch_.path("credentials")},
+                {"SubnetId", "subnet-1"}, {"SecurityGroupIds", "sg-1,sg-2"}};
+    }
+    const Scratch& scratch() const { return scratch_; }
+    static void write_secret(const std::string& path, const std::string& text) {
+        write_file(path, text);
+        std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    }
+    FakeEc2 fake;
+
+  private:
+    Scratch scratch_;
+};
+
 inline std::vector<std::unique_ptr<Subject>> subjects() {
     std::vector<std::unique_ptr<Subject>> all;
     all.push_back(std::make_unique<LocalSubject>());
+    all.push_back(std::make_unique<Ec2Subject>());
     return all;
 }
 
@@ -80,6 +114,16 @@ inline const Instance* find_instance(const ListResult& list, const std::string& 
     for (const Instance& one : list.instances)
         if (one.id == id) return &one;
     return nullptr;
+}
+
+// Why the cloud says it died: it may still list the instance as failed, or only remember it.
+inline std::string death_of(Driver& driver, const std::string& id) {
+    ListResult list = driver.list();
+    const Instance* found = find_instance(list, id);
+    if (found) return found->state == InstanceState::failed ? found->reason : "";
+    for (const Instance& one : list.ended)
+        if (one.id == id) return one.reason;
+    return "";
 }
 
 inline bool reaches(Driver& driver, const std::string& id, InstanceState state) {
