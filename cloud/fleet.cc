@@ -9,8 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cloud/azure_driver.h"
 #include "cloud/ec2_driver.h"
+#include "cloud/gcp_driver.h"
 #include "cloud/local_driver.h"
+#include "cloud/openstack_driver.h"
 #include "src/core/conf_lines.h"
 
 namespace squall::cloud {
@@ -29,7 +32,9 @@ std::string local_root(const Options& options, const DriverContext& context) {
 std::string account_of(const std::string& name, const Options& options, const DriverContext& context) {
     if (name == "local") return "local " + local_root(options, context);
     std::string account = name;
-    for (const char* key : {"Region", "Endpoint", "CredentialsFile", "Profile", "Cluster"})
+    for (const char* key :
+         {"Region", "Endpoint", "AuthUrl", "Interface", "Project", "Subscription", "ResourceGroup", "LoginEndpoint",
+          "CredentialsFile", "Profile", "MetadataEndpoint", "CaFile", "Timeout", "Cluster"})
         if (std::string value = option_text(options, key, ""); !value.empty()) account += " " + value;
     return account;
 }
@@ -66,10 +71,6 @@ std::unique_ptr<Driver> make_driver(const std::string& name, const Options& opti
     if (name == "local")
         return std::make_unique<LocalDriver>(local_root(options, context),
                                              context.program_dir + "/squall-local-instance", context.slurm_conf);
-    if (name != "ec2") {
-        *error = fmt::format("Driver={}: no such driver; this version has: ec2, local", name);
-        return nullptr;
-    }
     std::string cluster = option_text(options, "Cluster", context.cluster);
     if (cluster.empty()) {
         *error = fmt::format(
@@ -78,7 +79,12 @@ std::unique_ptr<Driver> make_driver(const std::string& name, const Options& opti
             context.slurm_conf);
         return nullptr;
     }
-    return std::make_unique<Ec2Driver>(cluster, options);
+    if (name == "ec2") return std::make_unique<Ec2Driver>(cluster, options);
+    if (name == "openstack") return std::make_unique<OpenstackDriver>(cluster, options);
+    if (name == "gcp") return std::make_unique<GcpDriver>(cluster, options);
+    if (name == "azure") return std::make_unique<AzureDriver>(cluster, options);
+    *error = fmt::format("Driver={}: no such driver; this version has: local, ec2, openstack, gcp, azure", name);
+    return nullptr;
 }
 
 Fleet::Fleet(const Conf& conf, const MakeDriver& make) : conf_(conf) {

@@ -110,6 +110,7 @@ HttpReply Http::send(const HttpRequest& request) {
     c.set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     if (!limits_.ca_file.empty()) c.set(CURLOPT_CAINFO, limits_.ca_file.c_str());
     c.set(CURLOPT_FOLLOWLOCATION, 0L);
+    c.set(CURLOPT_FRESH_CONNECT, request.once ? 1L : 0L);
     c.set(CURLOPT_ERRORBUFFER, c.text);
     c.set(CURLOPT_WRITEFUNCTION, take_body);
     c.set(CURLOPT_WRITEDATA, &sink);

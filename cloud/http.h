@@ -21,6 +21,7 @@ struct HttpRequest {
     std::string sigv4;         // "aws:amz:REGION:SERVICE": signed with user and secret
     std::string user, secret;  // for sigv4 only
     Seconds timeout_s = 0;     // 0: the room's
+    bool once = false;         // sent at most once: libcurl repeats a request whose reused connection was closed
 };
 
 struct HttpReply {

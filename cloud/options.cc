@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
@@ -46,6 +47,19 @@ std::string option_flag(const Options& options, const std::string& key, bool fal
     *value = same(text, "yes") || same(text, "true") || text == "1";
     if (*value || same(text, "no") || same(text, "false") || text == "0") return "";
     return fmt::format("Driver.{}={}: write yes or no", key, text);
+}
+
+std::vector<std::string> split_text(const std::string& text, char by) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, by);) parts.push_back(part);
+    return parts;
+}
+
+std::string read_public_file(const std::string& key, const std::string& path, std::string* line) {
+    std::ifstream in(path);
+    if (std::getline(in, *line) && !line->empty()) return "";
+    return fmt::format("Driver.{}={}: cannot be read, or is empty", key, path);
 }
 
 std::vector<std::string> option_list(const Options& options, const std::string& key) {

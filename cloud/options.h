@@ -18,6 +18,10 @@ std::string option_text(const Options& options, const std::string& key, const st
 // "" or "Driver.KEY=VALUE: what to write". Takes what parse_duration() takes.
 std::string option_seconds(const Options& options, const std::string& key, Seconds fallback, Seconds* value);
 
+std::vector<std::string> split_text(const std::string& text, char by);
+// The first line of a file that is no secret; "" or "Driver.KEY=PATH: why not".
+std::string read_public_file(const std::string& key, const std::string& path, std::string* line);
+
 // yes/no, true/false, 1/0.
 std::string option_flag(const Options& options, const std::string& key, bool fallback, bool* value);
 // "a,b" → {"a", "b"}; empty parts are left out.

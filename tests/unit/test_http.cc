@@ -50,6 +50,20 @@ START_TEST(dropped_and_cut_replies_are_no_replies) {
 }
 END_TEST
 
+START_TEST(request_that_must_go_once_is_not_repeated_when_its_reply_is_lost) {
+    int orders = 0;
+    FakeHttpServer server([&](const FakeRequest& request) {
+        orders += request.path == "/order";
+        return request.path == "/order" ? FakeReply{.drop = true} : FakeReply{.body = "ok"};
+    });
+    Http http;
+    get(http, server.url());  // leaves a connection that could be used again
+    HttpReply reply = http.send({"POST", server.url() + "/order", {}, "x", "", "", "", 0, true});
+    ck_assert(reply.status == 0 && reply.may_have_arrived);
+    ck_assert_int_eq(orders, 1);
+}
+END_TEST
+
 START_TEST(nobody_there_is_known_not_to_have_arrived) {
     std::string url;
     {
@@ -171,9 +185,11 @@ END_TEST
 
 int main() {
     return run_suite(
-        "http", {connection_is_used_again, slow_body_and_silent_server_end_at_the_time_limit,
-                 dropped_and_cut_replies_are_no_replies, nobody_there_is_known_not_to_have_arrived,
-                 body_beyond_the_limit_is_refused, plain_http_is_spoken_to_this_machine_alone,
-                 certificate_nobody_vouches_for_is_refused, kept_secrets_are_in_no_message, statuses_have_their_classes,
-                 secret_file_must_be_ours_and_closed, hashes_and_encodings_are_the_known_ones});
+        "http",
+        {connection_is_used_again, slow_body_and_silent_server_end_at_the_time_limit,
+         dropped_and_cut_replies_are_no_replies, request_that_must_go_once_is_not_repeated_when_its_reply_is_lost,
+         request_that_must_go_once_is_not_repeated_when_its_reply_is_lost, nobody_there_is_known_not_to_have_arrived,
+         body_beyond_the_limit_is_refused, plain_http_is_spoken_to_this_machine_alone,
+         certificate_nobody_vouches_for_is_refused, kept_secrets_are_in_no_message, statuses_have_their_classes,
+         secret_file_must_be_ours_and_closed, hashes_and_encodings_are_the_known_ones});
 }
