@@ -47,7 +47,7 @@ void LeaseMachine::step_terminating(Lease& lease) {
 // True when the cloud has taken the order, or there is nothing to order.
 bool LeaseMachine::terminate(Lease& lease) {
     if (now_ < memory_[lease.id].next_try) return false;
-    Driver* driver = fleet_.driver_for(lease.class_name, lease.driver);
+    Driver* driver = fleet_.driver_for(lease.driver);
     std::string key = "terminate " + name_of(lease);
     if (!driver) {
         conditions_.raise(key,

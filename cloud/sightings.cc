@@ -51,7 +51,7 @@ void Sightings::match(Driver& driver, const Fleet& fleet, const std::vector<Leas
     const ListResult& list = lists_[&driver];
     std::set<std::string> known;
     for (const Lease& lease : leases) {
-        if (fleet.driver_for(lease.class_name, lease.driver) != &driver) continue;
+        if (fleet.driver_for(lease.driver) != &driver) continue;
         Sight& sight = sights_[lease.id];
         auto at = std::find_if(list.instances.begin(), list.instances.end(),
                                [&](const Instance& one) { return belongs_to(one, lease); });
