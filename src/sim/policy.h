@@ -17,7 +17,7 @@ struct PolicyOptions {
     double decision_s = 0.2;   // squall: wall clock of one decision
     double wait_limits = 0.5;  // wait-then-burst: waits this many of its run times at most
     Seconds quantum_s = 1800;  // las: how often it looks again
-    ElasticOptions elastic;  // squall: jobs that can be resized
+    ElasticOptions elastic;    // squall: jobs that can be resized
 };
 
 class Policy {

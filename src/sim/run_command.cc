@@ -112,6 +112,12 @@ std::function<int()> declare_run(CLI::App& app) {
     sub->add_option("--plays", options->policy.elastic.plays, "squall: futures tried for one decision on elastic jobs")
         ->check(CLI::Range(10, 100000000))
         ->capture_default_str();
+    sub->add_option("--miss-cost", options->policy.elastic.miss_cost,
+                    "squall: money for every due date missed, however late, for jobs that can be resized")
+        ->check(CLI::Range(0.0, 1e12));
+    sub->add_option("--wait-cost", options->policy.elastic.wait_h_cost,
+                    "squall: money for every hour until a job ends, for jobs that can be resized")
+        ->check(CLI::Range(0.0, 1e12));
     auto* json = sub->add_flag("--json", options->json, "an array, one object a policy");
     sub->add_flag("--csv", options->csv, "one row a policy")->excludes(json);
     sub->add_option("--html", options->html, "write a report as one page to this file")->type_name("FILE");

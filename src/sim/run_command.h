@@ -7,7 +7,8 @@
 
 namespace squall::sim {
 
-// Adds the subcommands; the function runs whichever was given and returns the exit status, -1: none of them.
+// Adds the subcommand; the function runs it and returns the exit status, -1: it was not given.
 std::function<int()> declare_run(CLI::App& app);
+std::function<int()> declare_experiment(CLI::App& app);
 
 }  // namespace squall::sim

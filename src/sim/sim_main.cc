@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -169,12 +170,12 @@ int main(int argc, char** argv) {
     auto* solve = declare_solve(app, options);
     auto* again = declare_replan(app, options);
     declare_from_ledger(app, options);
-    auto run = squall::sim::declare_run(app);
+    auto run = declare_run(app), experiment = declare_experiment(app);
     CLI11_PARSE(app, argc, argv);
     try {
         if (generate->parsed()) return run_generate(options);
         if (solve->parsed() || again->parsed()) return run_solve(options, again->parsed());
-        int status = run();
+        int status = std::max(run(), experiment());
         return status >= 0 ? status : run_from_ledger(options);
     } catch (const std::exception& error) {
         return fail(fmt::format("stopping on an error that should not happen: {}", error.what()));

@@ -12,9 +12,9 @@ namespace squall::sim {
 struct Size {
     int pool = 0;
     int gpus = 1;
-    double run_s = 0;      // all of the work on this many
-    double cost_s = 0;     // money a second while it runs there
-    int config = -1;       // the caller's
+    double run_s = 0;   // all of the work on this many
+    double cost_s = 0;  // money a second while it runs there
+    int config = -1;    // the caller's
 };
 
 struct ElasticJob {
@@ -26,7 +26,7 @@ struct ElasticJob {
     double restart_s = 0;    // lost when its size changes; also when it starts again
     int size_now = -1;       // it runs with this one of its sizes; -1: it does not run
     bool begun = false;
-    std::vector<Size> sizes; // by pool, then GPUs, ascending
+    std::vector<Size> sizes;  // by pool, then GPUs, ascending
 };
 
 struct ElasticProblem {
@@ -38,9 +38,9 @@ struct ElasticProblem {
 using Shares = std::vector<int>;
 
 struct ShareRule {
-    double lookahead = 2;   // urgency falls by e for this many mean run times of slack
-    double growth = 1;      // worth of being faster against the money it costs
-    double reserve = 0;     // share of each pool not given to growth
+    double lookahead = 2;  // urgency falls by e for this many mean run times of slack
+    double growth = 1;     // worth of being faster against the money it costs
+    double reserve = 0;    // share of each pool not given to growth
 };
 
 Shares share(const ElasticProblem& problem, const ShareRule& rule);
@@ -49,7 +49,7 @@ Shares share(const ElasticProblem& problem, const ShareRule& rule);
 double play(const ElasticProblem& problem, const ShareRule& rule, const Shares* first = nullptr);
 
 struct ReallotOptions {
-    std::int64_t plays = 400;   // at most
+    std::int64_t plays = 400;  // at most
     std::uint64_t seed = 1;
 };
 // The best first step found.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The best of several rules, then better first steps: one job another size, two jobs exchanged, each judged by playing on
-// with the rule until the end.
+// The best of several rules, then better first steps: one job another size, two jobs exchanged, each judged by playing
+// on with the rule until the end.
 #include <algorithm>
 
 #include "src/sim/dice.h"

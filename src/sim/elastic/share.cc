@@ -74,8 +74,7 @@ Shares Game::share_now() {
 }
 
 void Game::grow(Shares& shares, std::vector<int>& free) const {
-    for (std::size_t p = 0; p < free.size(); ++p)
-        free[p] -= static_cast<int>(rule_.reserve * problem_.pool_gpus[p]);
+    for (std::size_t p = 0; p < free.size(); ++p) free[p] -= static_cast<int>(rule_.reserve * problem_.pool_gpus[p]);
     struct Step {
         double gain;
         int job, from, to;

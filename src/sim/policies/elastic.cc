@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/core/tariff.h"
+
 namespace squall::sim {
 namespace {
 
@@ -12,9 +14,14 @@ double money(Micro micro) { return static_cast<double>(micro) / 1e6; }
 // A size that always packs with the others: it divides a node, or takes whole ones.
 bool packs(int gpus, int a_node) { return gpus <= a_node ? a_node % gpus == 0 : gpus % a_node == 0; }
 
-double rate_of(const NodeClass& c, const Config& config) {  // money a second
-    if (!c.rented || c.gpus == 0) return 0;
-    return money(c.price_micro_h) / 3600 * config.nodes * config.gpus / c.gpus;
+// Money a second: these GPUs' share of a rented node, or of what a full local one draws.
+double rate_of(const Control& control, const NodeClass& c, const Config& config) {
+    if (c.gpus == 0) return 0;
+    double node = c.rented ? money(c.price_micro_h) / 3600
+                           : money(energy_cost(c, billed_watts(c, c.gpus), control.now(), control.now() + kHour,
+                                               control.cluster().utc_offset_s)) /
+                                 3600;
+    return node * config.nodes * config.gpus / c.gpus;
 }
 
 }  // namespace
@@ -33,8 +40,7 @@ void ElasticDecision::look_at(const Control& control) {
     std::vector<int> nodes(s.classes.size());
     for (int n = 0; n < static_cast<int>(s.nodes.size()); ++n)
         nodes[s.nodes[n].class_id] += !control.floor().node(n).broken;
-    slots_ = control.rules().free_moves && s.groups.size() == 1 &&
-             s.groups[0].class_ids.size() == s.classes.size();
+    slots_ = control.rules().free_moves && s.groups.size() == 1 && s.groups[0].class_ids.size() == s.classes.size();
     pool_of_.assign(s.classes.size(), 0);
     pool_gpus_.clear();
     slot_gpus_ = 0;
@@ -42,8 +48,8 @@ void ElasticDecision::look_at(const Control& control) {
         slot_gpus_ = std::max(slot_gpus_, s.classes[c].gpus);
         if (slots_) continue;
         pool_of_[c] = c;
-        int most = s.classes[c].rented && s.classes[c].max_nodes > 0 ? std::min(nodes[c], s.classes[c].max_nodes)
-                                                                     : nodes[c];
+        int most =
+            s.classes[c].rented && s.classes[c].max_nodes > 0 ? std::min(nodes[c], s.classes[c].max_nodes) : nodes[c];
         pool_gpus_.push_back(most * s.classes[c].gpus);
     }
     if (slots_) pool_gpus_ = {s.groups[0].max_nodes * slot_gpus_};
@@ -66,7 +72,7 @@ ElasticJob ElasticDecision::describe(const Control& control, int j) const {
         int gpus = config.nodes * config.gpus;
         if (!control.may_use(j, c) || !packs(gpus, slots_ ? slot_gpus_ : spec.gpus)) continue;
         Size size{pool_of_[config.class_id], gpus, static_cast<double>(config.run_s),
-                  options_.rent_scale * rate_of(spec, config), c};
+                  options_.rent_scale * rate_of(control, spec, config), c};
         auto same = std::find_if(e.sizes.begin(), e.sizes.end(),
                                  [&](const Size& o) { return o.pool == size.pool && o.gpus == size.gpus; });
         if (same == e.sizes.end())
@@ -117,8 +123,8 @@ void ElasticDecision::pack_slots(Control& control, std::vector<Wanted> wanted) {
     };
     std::vector<Slot> slots;
     for (const auto& w : wanted) {
-        auto slot = std::find_if(slots.begin(), slots.end(),
-                                 [&](const Slot& s) { return s.used + w.gpus <= slot_gpus_; });
+        auto slot =
+            std::find_if(slots.begin(), slots.end(), [&](const Slot& s) { return s.used + w.gpus <= slot_gpus_; });
         if (slot == slots.end()) slot = slots.insert(slots.end(), Slot{});
         slot->used += w.gpus;
         slot->jobs.push_back(w);
@@ -169,7 +175,8 @@ bool ElasticDecision::place_rest(Control& control, const std::vector<Wanted>& wa
     return all;
 }
 
-// Jobs whose size stays keep their nodes. Where the holes are too small for the others, those on the class move together.
+// Jobs whose size stays keep their nodes. Where the holes are too small for the others, those on the class move
+// together.
 void ElasticDecision::place_on_classes(Control& control, std::vector<Wanted> wanted) {
     auto running = control.running();
     for (int j : running) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// squall's decision where every job can be stopped and resized: who gets how many GPUs now (src/sim/elastic), then which
-// nodes. A capacity group of slots that hold any machine is one pool, otherwise every class is one.
+// squall's decision where every job can be stopped and resized: who gets how many GPUs now (src/sim/elastic), then
+// which nodes. A capacity group of slots that hold any machine is one pool, otherwise every class is one.
 #pragma once
 #include <vector>
 
@@ -10,10 +10,10 @@
 namespace squall::sim {
 
 struct ElasticOptions {
-    std::int64_t plays = 400;   // of the search, for one decision
-    double wait_h_cost = 0;     // money an hour of any job's completion time
-    double miss_cost = 0;       // money for every due date missed, however late
-    double rent_scale = 1;      // of prices, when shares are decided
+    std::int64_t plays = 60;  // of the search, for one decision
+    double wait_h_cost = 0;   // money an hour of any job's completion time
+    double miss_cost = 0;     // money for every due date missed, however late
+    double rent_scale = 1;    // of prices, when shares are decided
     std::uint64_t seed = 1;
 };
 
@@ -40,7 +40,7 @@ class ElasticDecision {
     int slot_gpus_ = 0;
     std::vector<int> pool_of_;  // class → pool, -1: none
     std::vector<int> pool_gpus_;
-    std::vector<int> jobs_;     // of the problem
+    std::vector<int> jobs_;  // of the problem
     long decisions_ = 0;
 };
 
