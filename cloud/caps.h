@@ -17,6 +17,7 @@ struct Admission {
     std::string reason;  // of wait and refuse, with the numbers
 };
 
+// The lease's companions (wanted for the same jobs) must fit together with it: several nodes are had all or none.
 // wait: there will be room when leases that are ending have ended. A budget counts what has been booked, what running
 // leases cost so far, and for every lease the rest of its planned time (Lease::planned_end).
 Admission admit(Ledger& ledger, const Lease& lease, const NodeClass& spec, const Conf& conf, Seconds now);

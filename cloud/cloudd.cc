@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "cloud/alert.h"
 #include "cloud/lease_machine.h"
 #include "src/core/daemon.h"
 #include "src/core/ledger.h"
@@ -38,7 +39,7 @@ std::optional<Conf> read_conf(const CloudSources& sources, bool foreground) {
 
 Fleet make_fleet(const Conf& conf, const CloudSources& sources) {
     Fleet fleet(conf, sources.make_driver);
-    for (const std::string& error : fleet.errors()) log_error("{}; nothing is launched for this class", error);
+    for (const std::string& error : fleet.errors()) log_error("{}", error);
     return fleet;
 }
 
@@ -55,7 +56,10 @@ class Cloudd {
           ledger_(Ledger::open(conf_.ledger_path())),
           slurm_(sources.make_slurm(conf_)),
           machine_({ledger_, *slurm_, [this] { poke(conf_.poke_socket()); }, [this] { return daemon_.stopping(); },
-                    options.patience_s},
+                    options.patience_s,
+                    [this](const std::string& kind, const std::string& text) {
+                        alerts_.send(conf_.alert_program, kind, text, std::time(nullptr));
+                    }},
                    make_fleet(conf_, sources)) {}
 
     void run() {
@@ -71,6 +75,7 @@ class Cloudd {
   private:
     void tick() {
         try {
+            alerts_.reap();
             machine_.tick(std::time(nullptr));
             conditions_.clear("ledger", "the ledger can be written again");
         } catch (const LedgerError& error) {
@@ -99,6 +104,7 @@ class Cloudd {
     Conf conf_;
     Ledger ledger_;
     std::unique_ptr<SlurmNodes> slurm_;
+    Alerts alerts_;
     LeaseMachine machine_;
     Conditions conditions_;
 };

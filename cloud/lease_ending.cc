@@ -11,7 +11,6 @@ namespace squall::cloud {
 namespace {
 
 constexpr Seconds kLongestRetryS = 10;  // it costs money while it lives
-constexpr int kAbsencesToBelieve = 2;
 
 }  // namespace
 
@@ -42,13 +41,13 @@ void LeaseMachine::step_terminating(Lease& lease) {
         }
         return;
     }
-    if (told && sightings_.absences(lease) >= kAbsencesToBelieve) book_.close(lease);
+    if (told && (sightings_.death(lease) || is_absent(lease))) book_.close(lease);
 }
 
 // True when the cloud has taken the order, or there is nothing to order.
 bool LeaseMachine::terminate(Lease& lease) {
     if (now_ < memory_[lease.id].next_try) return false;
-    Driver* driver = fleet_.driver_for(lease.class_name, lease.driver);
+    Driver* driver = fleet_.driver_for(lease.driver);
     std::string key = "terminate " + name_of(lease);
     if (!driver) {
         conditions_.raise(key,

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tick and the first half of a lease's life: see lease_machine.h. Its end is in lease_ending.cc, what belongs to no
-// lease in lease_strays.cc.
+// The tick and the middle of a lease's life: see lease_machine.h. Its launch is in lease_launch.cc, its end in
+// lease_ending.cc, what belongs to no lease in lease_strays.cc.
 #include "cloud/lease_machine.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cloud/caps.h"
+#include "cloud/class_facts.h"
 #include "cloud/power_queue.h"
 
 namespace squall::cloud {
 namespace {
 
-constexpr Seconds kLongestRetryS = 30;
 constexpr Seconds kSlurmRetryS = 15;  // libslurm blocks for about 9 s when slurmctld is away; instances cannot wait
 constexpr int kAbsencesToBelieve = 2;
-
-std::string clock_text(Seconds at) { return fmt::format("{:%F %T}", fmt::localtime(static_cast<std::time_t>(at))); }
+constexpr Seconds kFactsEveryS = 10;
 
 }  // namespace
 
@@ -30,6 +27,7 @@ LeaseMachine::LeaseMachine(Tools tools, Fleet fleet)
 void LeaseMachine::reload(Fleet fleet) {
     sightings_.forget_drivers();
     fleet_ = std::move(fleet);
+    next_facts_ = 0;
 }
 
 // asked: a hook has just run, so slurmctld is there.
@@ -60,6 +58,17 @@ void LeaseMachine::tick(Seconds now) {
     end_orphans();
     end_strays();
     return_nodes();
+    tell_planner();
+}
+
+// Prices, spot risk and boot times as they are now; written only when they change.
+void LeaseMachine::tell_planner() {
+    if (now_ < next_facts_ && now_ >= next_facts_ - kFactsEveryS) return;
+    next_facts_ = now_ + kFactsEveryS;
+    std::vector<ClassFact> facts = make_class_facts(tools_.ledger, fleet_, now_);
+    if (facts == tools_.ledger.class_facts()) return;
+    tools_.ledger.put_class_facts(facts);
+    tools_.changed();
 }
 
 void LeaseMachine::step(Lease& lease) {
@@ -95,99 +104,17 @@ void LeaseMachine::step_once(Lease& lease) {
     }
 }
 
-void LeaseMachine::step_wanted(Lease& lease) {
-    // One instance a node: slurmds of two would fight for the name.
-    bool older = std::any_of(open_.begin(), open_.end(), [&](const Lease& other) {
-        return other.node == lease.node && other.generation < lease.generation && other.open();
-    });
-    if (older) return;
-    const RentedClass* rented = fleet_.class_named(lease.class_name);
-    if (!rented) return refuse(lease, "its NodeClass has left squall.conf", "", 0);
-    if (!rented->error.empty()) return refuse(lease, rented->error, "class:" + lease.class_name, rented->block_s);
-    for (const std::string& key : {lease.node, "class:" + lease.class_name})
-        if (auto block = tools_.ledger.block(key); block && block->until > now_)
-            return refuse(
-                lease, fmt::format("{} is not used until {}: {}", key, clock_text(block->until), block->reason), "", 0);
-    Ledger::Batch batch(tools_.ledger);
-    Admission admission = admit(tools_.ledger, lease, rented->spec, fleet_.conf(), now_);
-    if (admission.verdict == Verdict::wait) {
-        conditions_.raise("wait " + name_of(lease),
-                          fmt::format("lease {}: waits: {}", name_of(lease), admission.reason), LogLevel::info);
-        return;
-    }
-    conditions_.clear("wait " + name_of(lease));
-    if (admission.verdict == Verdict::refuse) {
-        // The node, not the class: there may be room again as soon as any lease ends.
-        refuse(lease, admission.reason, lease.node, rented->block_s);
-    } else {
-        lease.attempt = 1;
-        lease.launched_at = now_;
-        book_.move(lease, LeaseState::launching, "");
-    }
-    batch.commit();
-    if (lease.state == LeaseState::launching) step_launching(lease);
-}
-
-void LeaseMachine::step_launching(Lease& lease) {
-    Memory& memory = memory_[lease.id];
-    if (now_ < memory.next_try) return;
-    const RentedClass* rented = fleet_.class_named(lease.class_name);
-    Driver* driver = fleet_.driver_for(lease.class_name, lease.driver);
-    // An earlier process may have launched it: then it must be looked for before it is given up.
-    if (!rented || !driver) return book_.end(lease, "its NodeClass has left squall.conf", true);
-    LaunchSpec spec{lease.node, lease.generation, fmt::format("{}/{}/{}", lease.node, lease.generation, lease.attempt),
-                    lease.class_name, rented->options};
-    LaunchResult result = driver->launch(spec);
-    if (result.error) return launch_failed(lease, result.error);
-    lease.instance_id = result.instance.id;
-    lease.address = result.instance.address;
-    if (result.instance.state == InstanceState::gone || result.instance.state == InstanceState::failed)
-        return book_.end(lease, "the instance ended during its launch: " + result.instance.reason, true);
-    sightings_.start_over(lease);
-    book_.move(lease, LeaseState::booting, "instance " + lease.instance_id);
-}
-
-void LeaseMachine::launch_failed(Lease& lease, const Error& error) {
-    const RentedClass* rented = fleet_.class_named(lease.class_name);
-    std::string reason = fmt::format("{}: {}", to_string(error.kind), error.message);
-    if (error.kind == ErrorClass::throttled || error.kind == ErrorClass::transient) {
-        if (now_ - lease.launched_at <= boot_timeout_s(lease)) {
-            later(lease, kLongestRetryS);
-            conditions_.raise("launch " + name_of(lease),
-                              fmt::format("lease {}: launch is tried again: {}", name_of(lease), reason),
-                              LogLevel::warning);
-            return;
-        }
-        // An instance may exist: it ends like one that does.
-        book_.block("class:" + lease.class_name, rented->block_s, reason);
-        return book_.end(lease, reason, true);
-    }
-    lease.launched_at = 0;  // nothing was made, nothing is paid
-    refuse(lease, reason, "class:" + lease.class_name, rented->block_s);
-}
-
-// Ends a lease without an instance.
-void LeaseMachine::refuse(Lease& lease, const std::string& reason, const std::string& block_key, Seconds block_s) {
-    if (!block_key.empty()) book_.block(block_key, block_s, reason);
-    book_.end(lease, reason, true);
-}
-
 void LeaseMachine::step_booting(Lease& lease) {
-    const RentedClass* rented = fleet_.class_named(lease.class_name);
-    Seconds block_s = rented ? rented->block_s : 60;
     if (auto instance = sightings_.instance(lease)) tell_address(lease, *instance);
-    if (lost(lease, false)) return book_.block(lease.node, block_s, lease.reason);
+    if (lost(lease, false)) return;
     if (nodes_known_ && slurm_node(lease.node).usable()) {
         lease.ready_at = now_;
-        book_.unblock(lease.node);
-        book_.unblock("class:" + lease.class_name);
+        forgive(lease);
         return book_.move(lease, LeaseState::ready, fmt::format("up after {} s", now_ - lease.launched_at));
     }
     if (left_by_slurm(lease)) return;
     if (now_ - lease.launched_at <= boot_timeout_s(lease)) return;
-    std::string reason = fmt::format("not registered in Slurm {} s after its launch", now_ - lease.launched_at);
-    book_.block(lease.node, block_s, reason);
-    book_.end(lease, reason, true);
+    boot_failed(lease, fmt::format("not registered in Slurm {} s after its launch", now_ - lease.launched_at));
 }
 
 void LeaseMachine::step_ready(Lease& lease) {
@@ -228,12 +155,24 @@ bool LeaseMachine::lost(Lease& lease, bool serving) {
     if (instance && (instance->state == InstanceState::failed || instance->state == InstanceState::gone))
         why = instance->reason.empty() ? "it failed" : instance->reason;
     else if (instance && instance->state == InstanceState::stopping)
-        why = "something else stopped it";
-    else if (sightings_.absences(lease) >= kAbsencesToBelieve)
+        why = instance->reason.empty() ? "something else stopped it" : instance->reason;
+    else if (auto death = sightings_.death(lease))
+        why = death->empty() ? "it is gone" : *death;
+    else if (is_absent(lease))
         why = "it is no longer in the cloud's list";
     if (why.empty()) return false;
-    book_.end(lease, fmt::format("the instance died while {}: {}", serving ? "in use" : "booting", why), true);
+    why = fmt::format("the instance died while {}: {}", serving ? "in use" : "booting", why);
+    if (!serving) return boot_failed(lease, why), true;
+    interrupted(lease, why);
+    book_.end(lease, why, true);
     return true;
+}
+
+// Two good lists are without it, and the cloud has had the time to show a new one.
+bool LeaseMachine::is_absent(const Lease& lease) const {
+    if (sightings_.absences(lease) < kAbsencesToBelieve) return false;
+    Driver* driver = fleet_.driver_for(lease.driver);
+    return sightings_.was_seen(lease) || !driver || now_ - lease.state_at >= driver->settle_s();
 }
 
 // Does Slurm hold the node for powered down although no suspend arrived (its hook could not write)? Then nobody would

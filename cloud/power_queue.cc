@@ -9,23 +9,13 @@
 #include <sstream>
 #include <vector>
 
+#include "cloud/offers.h"
 #include "src/core/log.h"
 
 namespace squall::cloud {
 namespace {
 
 constexpr Seconds kUnknownWorkS = kHour;  // what a budget must cover for jobs without a plan
-
-std::vector<std::uint32_t> job_ids_of(const std::string& text) {
-    std::vector<std::uint32_t> ids;
-    std::istringstream in(text);
-    for (std::string word; std::getline(in, word, ',');) {
-        std::uint32_t id = 0;
-        auto [end, bad] = std::from_chars(word.data(), word.data() + word.size(), id);
-        if (bad == std::errc() && end == word.data() + word.size()) ids.push_back(id);
-    }
-    return ids;
-}
 
 std::string merge_ids(const std::string& one, const std::string& other) {
     std::vector<std::uint32_t> ids = job_ids_of(one + "," + other);
@@ -49,7 +39,6 @@ void add_lease(LeaseBook& book, const RentedClass& rented, const PowerRequest& r
     Lease lease;
     lease.node = request.node;
     lease.class_name = rented.spec.name;
-    lease.driver = rented.driver_name;
     lease.price_micro_h = rented.spec.price_micro_h;
     lease.billing_step_s = rented.spec.billing_step_s;
     lease.billing_min_s = rented.spec.billing_min_s;

@@ -51,15 +51,17 @@ void Sightings::match(Driver& driver, const Fleet& fleet, const std::vector<Leas
     const ListResult& list = lists_[&driver];
     std::set<std::string> known;
     for (const Lease& lease : leases) {
-        if (fleet.driver_for(lease.class_name, lease.driver) != &driver) continue;
+        if (fleet.driver_for(lease.driver) != &driver) continue;
         Sight& sight = sights_[lease.id];
         auto at = std::find_if(list.instances.begin(), list.instances.end(),
                                [&](const Instance& one) { return belongs_to(one, lease); });
         if (at != list.instances.end()) {
-            sight = {*at, 0};
+            sight = {*at, 0, std::nullopt, true};
         } else {
-            sight = {std::nullopt, list.error ? 0 : sight.absences + 1};
+            sight = {std::nullopt, list.error ? 0 : sight.absences + 1, std::nullopt, sight.seen};
         }
+        for (const Instance& one : list.ended)
+            if (!lease.instance_id.empty() && one.id == lease.instance_id) sight.death = one.reason;
     }
     for (const Instance& instance : list.instances) {
         bool ours =
@@ -84,6 +86,16 @@ std::optional<Instance> Sightings::instance(const Lease& lease) const {
 int Sightings::absences(const Lease& lease) const {
     auto at = sights_.find(lease.id);
     return at == sights_.end() ? 0 : at->second.absences;
+}
+
+std::optional<std::string> Sightings::death(const Lease& lease) const {
+    auto at = sights_.find(lease.id);
+    return at == sights_.end() ? std::nullopt : at->second.death;
+}
+
+bool Sightings::was_seen(const Lease& lease) const {
+    auto at = sights_.find(lease.id);
+    return at != sights_.end() && at->second.seen;
 }
 
 std::vector<Sightings::Stranger> Sightings::orphans(const Fleet& fleet, Seconds now) const {

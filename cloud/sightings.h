@@ -23,6 +23,9 @@ class Sightings {
     std::optional<Instance> instance(const Lease& lease) const;
     // How many good lists in a row were without it; 0 after a list that failed or is partial.
     int absences(const Lease& lease) const;
+    // The cloud says that the lease's instance is gone, and why ("" when it does not say why).
+    std::optional<std::string> death(const Lease& lease) const;
+    bool was_seen(const Lease& lease) const;  // in any list since the last start_over()
     // Counts anew: lists older than what was just ordered say nothing about it.
     void start_over(const Lease& lease) { sights_.erase(lease.id); }
 
@@ -44,6 +47,8 @@ class Sightings {
     struct Sight {
         std::optional<Instance> instance;
         int absences = 0;
+        std::optional<std::string> death;
+        bool seen = false;
     };
     std::map<Driver*, ListResult> lists_;
     std::map<Driver*, Seconds> asked_at_;

@@ -5,7 +5,7 @@
 set -eu
 
 packages="g++ make autoconf automake libtool autoconf-archive pkg-config libslurm-dev libglpk-dev libjansson-dev
-libcurl4-openssl-dev libsqlite3-dev libfmt-dev libcli11-dev libpugixml-dev check slurmctld slurmd slurm-client
+libcurl4-openssl-dev libssl-dev libsqlite3-dev libfmt-dev libcli11-dev libpugixml-dev check slurmctld slurmd slurm-client
 slurm-wlm-basic-plugins munge procps jq"
 [ "${1:-}" = --run ] || packages="$packages shellcheck mandoc"
 

@@ -49,10 +49,12 @@ class ConfReader {
     explicit ConfReader(const std::string& path) {
         result.conf.path = path;
         result.conf.program_dir = SQUALL_PROGRAMDIR;
+        result.conf.price_dir = SQUALL_PRICEDIR;
         auto lines = read_conf_lines(path);
         result.errors = std::move(lines.errors);
         for (const auto& line : lines.lines) take(line);
         check_groups();
+        check_offers();
         check_partitions();
         check_globals();
         if (result.errors.size() > kMostErrors) {
@@ -82,15 +84,18 @@ class ConfReader {
         if (same_word(first.key, "Partition")) return take_named(line, result.conf.partitions, partition_keys());
         if (same_word(first.key, "Profile")) return take_named(line, result.conf.profiles, profile_keys());
         if (same_word(first.key, "CapacityGroup")) return take_named(line, result.conf.groups, group_keys());
+        if (same_word(first.key, "Account")) return take_named(line, result.conf.accounts, account_keys());
+        if (same_word(first.key, "Offer")) return take_offer(line);
         for (const auto& token : line.tokens) take_global(line, token);
     }
 
     void take_global(const ConfLine& line, const ConfToken& token) {
-        for (const char* opener : {"NodeClass", "Partition", "Profile", "CapacityGroup"})
+        for (const char* opener : {"NodeClass", "Partition", "Profile", "CapacityGroup", "Offer", "Account"})
             if (same_word(token.key, opener)) return fail(line, token, "it begins a line of its own");
         const auto* key = find_key(global_keys(), token.key);
         if (!key) {
-            std::vector<std::string> known{"NodeClass", "Partition", "Profile", "CapacityGroup", "Include"};
+            std::vector<std::string> known{"NodeClass", "Partition", "Profile", "CapacityGroup",
+                                           "Offer",     "Account",   "Include"};
             for (const auto& k : global_keys()) known.emplace_back(k.name);
             return fail(line, token, "no such key; " + did_you_mean(token.key, known));
         }
@@ -127,7 +132,7 @@ class ConfReader {
     template <typename T>
     bool is_new(const ConfLine& line, const std::vector<T>& items) {
         const auto& first = line.tokens.front();
-        bool slurms = std::is_same_v<T, PartitionConf> && !first.value.empty() &&
+        bool slurms = (std::is_same_v<T, PartitionConf> || std::is_same_v<T, AccountConf>)&&!first.value.empty() &&
                       first.value.find_first_of(" ,\"'") == std::string::npos;
         if (!slurms && !is_word(first.value))
             return fail(line, first, "give it a name of letters, digits, '-', '_' and '.', 64 at most"), false;
@@ -146,19 +151,50 @@ class ConfReader {
         lines_.push_back(line);
     }
 
+    // Driver.Key=Value is the driver's: taken out of the line.
+    ConfLine take_driver_options(const ConfLine& given, std::map<std::string, std::string>& options) {
+        ConfLine line = given;
+        std::erase_if(line.tokens, [&](const ConfToken& token) {
+            if (strncasecmp(token.key.c_str(), "Driver.", 7) != 0) return false;
+            if (!options.emplace(token.key.substr(7), token.value).second)
+                fail(given, token, "given twice on this line; keep one");
+            return true;
+        });
+        return line;
+    }
+
+    void take_offer(const ConfLine& given) {
+        if (!is_new(given, result.conf.offers)) return;
+        OfferConf offer;
+        offer.name = given.tokens.front().value;
+        offer.line = given.line;
+        set_rest(take_driver_options(given, offer.driver_options), offer, offer_keys());
+        result.conf.offers.push_back(std::move(offer));
+        lines_.push_back(given);
+    }
+
+    void check_offers() {
+        for (const auto& line : lines_) {
+            const auto& first = line.tokens.front();
+            if (!same_word(first.key, "Offer")) continue;
+            const auto& offer = *std::find_if(result.conf.offers.begin(), result.conf.offers.end(),
+                                              [&](const auto& o) { return o.name == first.value; });
+            bool known = std::any_of(result.conf.classes.begin(), result.conf.classes.end(),
+                                     [&](const auto& c) { return c.spec.rented && c.spec.name == offer.class_name; });
+            if (offer.class_name.empty())
+                fail(line, first, "its class is missing; write Class=NAME");
+            else if (!known)
+                fail(line, first, fmt::format("Class={} is no rented NodeClass", offer.class_name));
+        }
+    }
+
     void take_class(const ConfLine& given) {
         if (!is_new(given, result.conf.classes)) return;
         const auto& first = given.tokens.front();
         NodeClassConf c;
         c.spec.name = first.value;
         c.line = given.line;
-        ConfLine line = given;
-        std::erase_if(line.tokens, [&](const ConfToken& token) {  // Driver.Key=Value is the driver's
-            if (strncasecmp(token.key.c_str(), "Driver.", 7) != 0) return false;
-            if (!c.driver_options.emplace(token.key.substr(7), token.value).second)
-                fail(given, token, "given twice on this line; keep one");
-            return true;
-        });
+        ConfLine line = take_driver_options(given, c.driver_options);
         set_rest(line, c, node_class_keys());
         check_class(line, c);
         for (const auto& node : c.nodes)

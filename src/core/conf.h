@@ -4,6 +4,7 @@
 // exits: errors are lines that name file, line, key and value, and say what is accepted.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,23 @@ struct NodeClassConf {
     std::string driver;                                 // rented: cloud driver, "local" …
     std::map<std::string, std::string> driver_options;  // Driver.Key=Value, untouched
     int line = 0;
+};
+
+// Offer=NAME Class=CLASS …: one of several ways to rent a node of a class; without any, the class is its own offer.
+struct OfferConf {
+    std::string name, class_name;
+    std::string driver;                                 // "" = the class's
+    std::optional<Micro> price;                         // none: the class's, or a price book's
+    Seconds billing_step_s = 0, billing_min_s = -1;     // 0 and -1 = the class's
+    int interruptions_ppm_h = -1;                       // -1 = the class's
+    std::map<std::string, std::string> driver_options;  // the class's, where not given here
+    int line = 0;
+};
+
+// Account=NAME BudgetDay=… BudgetMonth=…: what a Slurm account's jobs may rent.
+struct AccountConf {
+    std::string name;
+    Micro budget_day_micro = 0, budget_month_micro = 0;
 };
 
 struct PartitionConf {
@@ -58,10 +76,15 @@ struct Conf {
     int scaling_pct = 90;          // ScalingEfficiency: speed-up kept per doubling when --runtime says nothing
     Micro budget_day_micro = 0;    // BudgetDay, 0 = none
     Micro budget_month_micro = 0;  // BudgetMonth
+    Micro budget_job_micro = 0;    // BudgetJob: rent of one job, 0 = none
+    std::string alert_program;     // AlertProgram: run when an admin is needed
+    std::string price_dir;         // PriceDir: price books
     std::vector<NodeClassConf> classes;
     std::vector<PartitionConf> partitions;
     std::vector<ProfileConf> profiles;
     std::vector<GroupConf> groups;
+    std::vector<OfferConf> offers;
+    std::vector<AccountConf> accounts;
 
     std::string ledger_path() const { return state_dir + "/ledger.db"; }
     std::string poke_socket() const { return state_dir + "/squalld.sock"; }

@@ -142,11 +142,18 @@ std::string set_manage(PartitionConf& p, const std::string& value) {
     return "";
 }
 
-std::string set_interruptions(NodeClassConf& c, const std::string& value) {
+std::string set_rate(int& ppm, const std::string& value) {
     auto rate = parse_amount(value);
     if (!rate || *rate > 1000000) return "expected interruptions per node and hour, from 0 to 1, such as 0.05";
-    c.spec.interruptions_ppm_h = static_cast<int>(*rate);
+    ppm = static_cast<int>(*rate);
     return "";
+}
+
+std::string set_optional_amount(std::optional<Micro>& to, const std::string& value) {
+    Micro amount = 0;
+    std::string want = set_amount(amount, value);
+    if (want.empty()) to = amount;
+    return want;
 }
 
 }  // namespace
@@ -170,6 +177,9 @@ const std::vector<ConfKey<Conf>>& global_keys() {
         {"ScalingEfficiency", [](Conf& c, const std::string& v) { return set_int(c.scaling_pct, v, 50, 100); }},
         {"BudgetDay", [](Conf& c, const std::string& v) { return set_amount(c.budget_day_micro, v); }},
         {"BudgetMonth", [](Conf& c, const std::string& v) { return set_amount(c.budget_month_micro, v); }},
+        {"BudgetJob", [](Conf& c, const std::string& v) { return set_amount(c.budget_job_micro, v); }},
+        {"AlertProgram", [](Conf& c, const std::string& v) { return set_path(c.alert_program, v); }},
+        {"PriceDir", [](Conf& c, const std::string& v) { return set_path(c.price_dir, v); }},
     };
     return keys;
 }
@@ -186,7 +196,7 @@ const std::vector<ConfKey<NodeClassConf>>& node_class_keys() {
         {"BillingMin", [](N& c, S v) { return set_time(c.spec.billing_min_s, v, 0, 30 * kDay); }},
         {"BootTime", [](N& c, S v) { return set_time(c.spec.boot_s, v, 0, kDay); }},
         {"ReleaseTime", [](N& c, S v) { return set_time(c.spec.release_s, v, 0, kDay); }},
-        {"Interruptions", set_interruptions},
+        {"Interruptions", [](N& c, S v) { return set_rate(c.spec.interruptions_ppm_h, v); }},
         {"MaxNodes", [](N& c, S v) { return set_int(c.spec.max_nodes, v, 0, 65536); }},
         {"Driver", [](N& c, S v) { return set_word(c.driver, v); }},
         {"IdleWatts", [](N& c, S v) { return set_int(c.spec.idle_watts, v, 0, 100000); }},
@@ -210,6 +220,28 @@ const std::vector<ConfKey<PartitionConf>>& partition_keys() {
 const std::vector<ConfKey<ProfileConf>>& profile_keys() {
     static const std::vector<ConfKey<ProfileConf>> keys = {
         {"Runtime", [](ProfileConf& p, const std::string& v) { return parse_runtimes(p.runtimes, v); }},
+    };
+    return keys;
+}
+
+const std::vector<ConfKey<OfferConf>>& offer_keys() {
+    using O = OfferConf;
+    using S = const std::string&;
+    static const std::vector<ConfKey<O>> keys = {
+        {"Class", [](O& o, S v) { return set_word(o.class_name, v); }},
+        {"Driver", [](O& o, S v) { return set_word(o.driver, v); }},
+        {"Price", [](O& o, S v) { return set_optional_amount(o.price, v); }},
+        {"BillingStep", [](O& o, S v) { return set_time(o.billing_step_s, v, 1, kDay); }},
+        {"BillingMin", [](O& o, S v) { return set_time(o.billing_min_s, v, 0, 30 * kDay); }},
+        {"Interruptions", [](O& o, S v) { return set_rate(o.interruptions_ppm_h, v); }},
+    };
+    return keys;
+}
+
+const std::vector<ConfKey<AccountConf>>& account_keys() {
+    static const std::vector<ConfKey<AccountConf>> keys = {
+        {"BudgetDay", [](AccountConf& a, const std::string& v) { return set_amount(a.budget_day_micro, v); }},
+        {"BudgetMonth", [](AccountConf& a, const std::string& v) { return set_amount(a.budget_month_micro, v); }},
     };
     return keys;
 }

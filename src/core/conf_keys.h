@@ -22,6 +22,8 @@ const std::vector<ConfKey<NodeClassConf>>& node_class_keys();
 const std::vector<ConfKey<PartitionConf>>& partition_keys();
 const std::vector<ConfKey<ProfileConf>>& profile_keys();
 const std::vector<ConfKey<GroupConf>>& group_keys();
+const std::vector<ConfKey<OfferConf>>& offer_keys();
+const std::vector<ConfKey<AccountConf>>& account_keys();
 
 // The known name nearest to what was written, for "did you mean"; "" = none is near.
 std::string nearest_word(std::string_view written, const std::vector<std::string>& known);

@@ -45,6 +45,12 @@ CREATE TABLE leases (
 CREATE INDEX leases_open ON leases (state) WHERE state NOT IN ('closed', 'failed');
 CREATE TABLE blocks (key TEXT PRIMARY KEY, until INTEGER, failures INTEGER, reason TEXT) WITHOUT ROWID;
 )sql",
+    R"sql(
+CREATE TABLE class_facts (
+    class_name TEXT PRIMARY KEY, price_micro_h INTEGER, interruptions_ppm_h INTEGER, boot_s INTEGER, offer TEXT)
+    WITHOUT ROWID;
+CREATE INDEX leases_of_class ON leases (class_name, id);
+)sql",
 };
 constexpr int kVersion = static_cast<int>(std::size(kSteps));
 

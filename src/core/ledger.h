@@ -109,9 +109,23 @@ struct Lease {
     bool open() const { return state != LeaseState::closed && state != LeaseState::failed; }
 };
 
+// What the lease owes for the time from `since` to `now`: what was owed at `since` belongs to the time before it.
+Micro rent_of(const Lease& lease, Seconds since, Seconds now);
+
+// What squall-cloudd has learned about a rented class, for the planner: it replaces what squall.conf says.
+struct ClassFact {
+    std::string class_name;
+    Micro price_micro_h = 0;      // of the offer that would be launched now
+    int interruptions_ppm_h = 0;  // its spot risk
+    Seconds boot_s = 0;           // 90 % of the last boots were faster; 0 = not enough of them
+    std::string offer;            // "" = the class has one only, and squall.conf's price and risk hold
+    bool operator==(const ClassFact&) const = default;
+};
+
 // A node or offer that must not be used for a while (no capacity, never booted).
 struct Block {
-    std::string key;  // node name, or "class:NAME"
+    std::string
+        key;  // node name, "class:NAME", "offer:NAME", "family:…"; "boots:NAME" only counts and is never in force
     Seconds until = 0;
     int failures = 0;
     std::string reason;
@@ -161,6 +175,11 @@ class Ledger {
     std::vector<Lease> open_leases();
     std::vector<Lease> leases();
     std::optional<Lease> open_lease(const std::string& node);
+    std::vector<Lease> leases_since(Seconds since);  // launched ones that were open at or after `since`
+    std::string account_of(std::uint32_t job_id);    // of the last job with this id; "" = not known
+    std::vector<Seconds> boot_times(const std::string& class_name, int most);  // launch to ready, newest first
+    void put_class_facts(const std::vector<ClassFact>& facts);                 // replaces all
+    std::vector<ClassFact> class_facts();
     Micro rent_since(Seconds since, Seconds now);  // booked plus running leases' cost so far
 
     void put_block(const Block& block);                  // replaces one with the same key

@@ -47,6 +47,21 @@ auto block_fields(Row& r) {
     return std::tie(r.key, r.until, r.failures, r.reason);
 }
 
+#define FACT_COLUMNS "class_name, price_micro_h, interruptions_ppm_h, boot_s, offer"
+template <typename Row>
+auto fact_fields(Row& r) {
+    return std::tie(r.class_name, r.price_micro_h, r.interruptions_ppm_h, r.boot_s, r.offer);
+}
+
+}  // namespace
+
+struct OneText {
+    std::string text;
+};
+struct OneNumber {
+    std::int64_t number = 0;
+};
+
 Micro rent_of(const Lease& lease, Seconds since, Seconds now) {
     Seconds end = lease.released_at != 0 ? lease.released_at : now;
     if (end < since) return 0;
@@ -55,8 +70,6 @@ Micro rent_of(const Lease& lease, Seconds since, Seconds now) {
     Micro before = lease.launched_at < since ? lease.rent_until(since) : 0;
     return std::max<Micro>(0, whole - before);
 }
-
-}  // namespace
 
 const char* to_string(LeaseState state) { return kLeaseStates.at(static_cast<std::size_t>(state)); }
 bool from_string(const std::string& text, LeaseState& state) { return name_to_enum(kLeaseStates, text, state); }
@@ -67,6 +80,9 @@ bool from_string(const std::string& text, PowerAction& action) { return name_to_
 static auto fields(PowerRequest& row) { return std::tuple_cat(std::tie(row.id), power_fields(row)); }
 static auto fields(Lease& row) { return std::tuple_cat(std::tie(row.id), lease_fields(row)); }
 static auto fields(Block& row) { return block_fields(row); }
+static auto fields(ClassFact& row) { return fact_fields(row); }
+static auto fields(OneText& row) { return std::tie(row.text); }
+static auto fields(OneNumber& row) { return std::tie(row.number); }
 
 void Ledger::push_power_requests(const std::vector<PowerRequest>& requests) {
     sqlite::Transaction transaction(impl_->db);
@@ -114,12 +130,42 @@ std::optional<Lease> Ledger::open_lease(const std::string& node) {
                                 node);
 }
 
-Micro Ledger::rent_since(Seconds since, Seconds now) {
-    auto found = impl_->db.rows<Lease>(
+std::vector<Lease> Ledger::leases_since(Seconds since) {
+    return impl_->db.rows<Lease>(
         "SELECT id, " LEASE_COLUMNS " FROM leases WHERE launched_at > 0 AND (closed_at = 0 OR closed_at >= ?)", since);
+}
+
+Micro Ledger::rent_since(Seconds since, Seconds now) {
     Micro sum = 0;
-    for (const Lease& lease : found) sum += rent_of(lease, since, now);
+    for (const Lease& lease : leases_since(since)) sum += rent_of(lease, since, now);
     return sum;
+}
+
+std::string Ledger::account_of(std::uint32_t job_id) {
+    auto found =
+        impl_->db.row<OneText>("SELECT account FROM jobs WHERE job_id = ? ORDER BY submit_at DESC LIMIT 1", job_id);
+    return found ? found->text : "";
+}
+
+std::vector<Seconds> Ledger::boot_times(const std::string& class_name, int most) {
+    std::vector<Seconds> times;
+    for (const OneNumber& row : impl_->db.rows<OneNumber>(
+             "SELECT ready_at - launched_at FROM leases WHERE class_name = ? AND ready_at > 0 ORDER BY id DESC LIMIT ?",
+             class_name, most))
+        times.push_back(row.number);
+    return times;
+}
+
+void Ledger::put_class_facts(const std::vector<ClassFact>& facts) {
+    sqlite::Transaction transaction(impl_->db);
+    impl_->db.run("DELETE FROM class_facts");
+    for (const ClassFact& fact : facts)
+        impl_->db.run_tuple("INSERT INTO class_facts (" FACT_COLUMNS ") VALUES", fact_fields(fact));
+    transaction.commit();
+}
+
+std::vector<ClassFact> Ledger::class_facts() {
+    return impl_->db.rows<ClassFact>("SELECT " FACT_COLUMNS " FROM class_facts ORDER BY class_name");
 }
 
 void Ledger::put_block(const Block& block) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "src/sim/from_ledger.h"
 #include "src/sim/generate.h"
 #include "src/sim/replan.h"
+#include "src/sim/run_command.h"
 #include "src/sim/solve.h"
 
 namespace squall::sim {
@@ -168,11 +170,13 @@ int main(int argc, char** argv) {
     auto* solve = declare_solve(app, options);
     auto* again = declare_replan(app, options);
     declare_from_ledger(app, options);
+    auto run = declare_run(app), experiment = declare_experiment(app);
     CLI11_PARSE(app, argc, argv);
     try {
         if (generate->parsed()) return run_generate(options);
         if (solve->parsed() || again->parsed()) return run_solve(options, again->parsed());
-        return run_from_ledger(options);
+        int status = std::max(run(), experiment());
+        return status >= 0 ? status : run_from_ledger(options);
     } catch (const std::exception& error) {
         return fail(fmt::format("stopping on an error that should not happen: {}", error.what()));
     }

@@ -123,6 +123,7 @@ View make_view(const slurm::Cluster& cluster, const Conf* conf, Ledger* ledger, 
         view.cycle = ledger->last_cycle();
         view.outcomes = ledger->outcomes();
         view.leases = ledger->leases();
+        for (const auto& job : ledger->jobs()) view.account_of[job.job_id] = job.account;
     }
     view.classes = class_rows(cluster, conf ? *conf : Conf{}, view.leases, now);
     for (const auto& raw : cluster.jobs) {

@@ -98,6 +98,20 @@ json_t* spend_json(const Spend& s) {
         json_array_append_new(classes, c);
     }
     set(o, "classes", classes);
+    set(o, "forecast_month", money(s.forecast_month));
+    json_t* lines = json_array();
+    for (const auto& l : s.rent) {
+        json_t* line = json_object();
+        set(line, "by", json_string(l.by));
+        set(line, "name", text(l.name));
+        set(line, "today", money(l.today));
+        set(line, "month", money(l.month));
+        set(line, "total", money(l.total));
+        set(line, "leases", number(l.leases));
+        set(line, "node_seconds", number(l.node_s));
+        json_array_append_new(lines, line);
+    }
+    set(o, "rent", lines);
     json_t* open = json_array();
     for (const auto& l : s.open) {
         json_t* lease = json_object();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/splan/report.h"
+#include "src/splan/spend.h"
 
 namespace squall::splan {
 

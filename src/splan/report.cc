@@ -5,31 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 
 #include "src/core/amount.h"
-#include "src/core/billing.h"
 #include "src/splan/table.h"
 
 namespace squall::splan {
 namespace {
-
-Micro cost_so_far(const Lease& lease, Seconds now) {
-    if (!lease.open()) return lease.cost;
-    if (lease.launched_at == 0) return 0;
-    Seconds end = lease.released_at != 0 ? lease.released_at : now;
-    return lease_cost(lease.price_micro_h, lease.billing_step_s, lease.billing_min_s, lease.launched_at, end);
-}
-
-Seconds start_of(Seconds now, bool month) {
-    time_t time = now;
-    tm day{};
-    localtime_r(&time, &day);
-    day.tm_hour = day.tm_min = day.tm_sec = 0;
-    day.tm_isdst = -1;
-    if (month) day.tm_mday = 1;
-    return mktime(&day);
-}
 
 std::string money(const View& view, Micro amount) { return format_amount(amount) + " " + view.currency; }
 
@@ -71,44 +52,6 @@ std::string report_text(const View& view, const Report& r) {
     out += fmt::format("ends as planned      within {} on average\n", format_duration(r.end_error_s));
     out += fmt::format("bursts               {} ({} leases open)\n", r.bursts, r.open_leases);
     out += fmt::format("shared GPUs          {}\ntwo-node jobs        {}\n", r.shared_gpus, r.two_node_jobs);
-    return out;
-}
-
-Spend make_spend(const View& view) {
-    Spend s;
-    Seconds today = start_of(view.now, false), month = start_of(view.now, true);
-    for (const auto& lease : view.leases) {
-        Micro cost = cost_so_far(lease, view.now);
-        if (lease.launched_at >= today) s.rent_today += cost;
-        if (lease.launched_at >= month) s.rent_month += cost;
-        if (!lease.open()) continue;
-        s.open.push_back(lease);
-        if (lease.launched_at != 0) s.per_hour += lease.price_micro_h;
-    }
-    for (const auto& o : view.outcomes) {
-        auto line =
-            std::find_if(s.by_class.begin(), s.by_class.end(), [&](const auto& l) { return l.name == o.class_name; });
-        if (line == s.by_class.end()) line = s.by_class.insert(s.by_class.end(), {o.class_name});
-        line->rent += o.rent, line->energy += o.energy, line->late += o.late;
-        ++line->jobs;
-    }
-    return s;
-}
-
-std::string spend_text(const View& view, const Spend& s) {
-    auto out = fmt::format("rent today {} · this month {} · now {} an hour\n", money(view, s.rent_today),
-                           money(view, s.rent_month), money(view, s.per_hour));
-    out += fmt::format("\n{:<16} {:>5} {:>10} {:>10} {:>10}\n", "CLASS", "JOBS", "RENT", "ENERGY", "LATE");
-    for (const auto& l : s.by_class)
-        out += fmt::format("{:<16} {:>5} {:>10} {:>10} {:>10}\n", printable(l.name), l.jobs, format_amount(l.rent),
-                           format_amount(l.energy), format_amount(l.late));
-    if (s.open.empty()) return out + "\nno lease is open\n";
-    out += fmt::format("\n{:<12} {:>3} {:<12} {:<8} {:>10} {:>10}\n", "NODE", "GEN", "STATE", "SINCE", "PRICE/H",
-                       "SO FAR");
-    for (const auto& l : s.open)
-        out += fmt::format("{:<12} {:>3} {:<12} {:<8} {:>10} {:>10}\n", printable(l.node), l.generation,
-                           to_string(l.state), l.launched_at ? format_clock(l.launched_at, view.now) : "-",
-                           format_amount(l.price_micro_h), format_amount(cost_so_far(l, view.now)));
     return out;
 }
 

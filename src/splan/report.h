@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What was spent, and what became of the jobs: --spend, --report, and the progress line. Pure, from a View.
+// What became of the jobs: --report, --why and the progress line. Pure, from a View.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,20 +21,6 @@ struct Report {
 };
 Report make_report(const View& view);
 std::string report_text(const View& view, const Report& report);
-
-struct Spend {
-    struct Line {
-        std::string name;
-        Micro rent = 0, energy = 0, late = 0;
-        int jobs = 0;
-    };
-    Micro rent_today = 0, rent_month = 0;  // leases, as billed so far
-    Micro per_hour = 0;                    // open leases
-    std::vector<Line> by_class;            // finished jobs
-    std::vector<Lease> open;
-};
-Spend make_spend(const View& view);
-std::string spend_text(const View& view, const Spend& spend);
 
 // "9 jobs: 3 running, 2 planned, 4 done (4 on time) · plan cost 1.20, bound 1.10 · next start 14:05:30"
 std::string progress_line(const View& view);

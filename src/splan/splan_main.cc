@@ -17,6 +17,7 @@
 #include "src/splan/gather.h"
 #include "src/splan/json.h"
 #include "src/splan/report.h"
+#include "src/splan/spend.h"
 #include "src/splan/table.h"
 
 namespace {
@@ -25,7 +26,7 @@ using namespace squall;
 using namespace squall::splan;
 
 struct Options {
-    bool jobs = false, json = false, progress = false, no_header = false, spend = false, report = false,
+    bool jobs = false, json = false, progress = false, no_header = false, spend = false, report = false, csv = false,
          version = false;
     std::string job_list, why, format, partition, user, conf;
     double interval_s = 0;
@@ -38,7 +39,8 @@ Examples:
   splan -j 12,13 -i 2        two of them, again every 2 seconds
   splan --why 12             why job 12 runs where and when it does
   splan -j -o jobid,why      columns of your choice (names or squeue-like "%8i %t")
-  splan --spend              rent today and this month, by class, open leases
+  splan --spend              rent today and this month, by class, account, job and offer, forecast, open leases
+  splan --spend --csv        rent by account, job and offer, for a spreadsheet
   splan --report             finished jobs: on time, late, energy and rent, planned against real
   splan --json               everything, for scripts
 
@@ -75,6 +77,7 @@ void read_options(int argc, char** argv, Options& o) {
     app.add_flag("--progress", o.progress, "one line: how many run, wait, are done, and what the plan costs");
     app.add_flag("--json", o.json, "everything as JSON");
     app.add_flag("--spend", o.spend, "rent, energy and lateness so far (needs the ledger)");
+    app.add_flag("--csv", o.csv, "--spend as CSV");
     app.add_flag("--report", o.report, "what became of finished jobs (needs the ledger)");
     app.add_flag("-V,--version", o.version, "show the version");
     try {
@@ -83,6 +86,7 @@ void read_options(int argc, char** argv, Options& o) {
         std::exit(app.exit(e) == 0 ? 0 : 1);
     }
     o.jobs = jobs->count() > 0;
+    if (o.csv && !o.spend) fail("--csv goes with --spend");
     if (o.version) {
         fmt::print("splan {}\n", PACKAGE_VERSION);
         std::exit(0);
@@ -193,6 +197,7 @@ void print_once(const Options& o, Source& source) {
     if (!o.why.empty()) return print_why(view, source, o.why);
     keep_chosen(view, o);
     if (o.json) return fmt::print("{}", to_json(view, make_report(view), make_spend(view)));
+    if (o.csv) return fmt::print("{}", spend_csv(make_spend(view)));
     if (o.spend) return fmt::print("{}", spend_text(view, make_spend(view)));
     if (o.report) return fmt::print("{}", report_text(view, make_report(view)));
     if (o.progress) return fmt::print("{}\n", progress_line(view));

@@ -3,6 +3,7 @@
 // seconds; absent values are std::nullopt or empty.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ struct View {
     std::optional<CycleRow> cycle;  // the last plan
     std::vector<OutcomeRow> outcomes;
     std::vector<Lease> leases;
+    std::map<std::uint32_t, std::string> account_of;  // by job id, from the ledger
 };
 
 }  // namespace squall::splan

@@ -58,6 +58,21 @@ void Keeper::load() {
     loaded_ = true;
 }
 
+Conf Keeper::with_facts(Conf conf) {
+    std::vector<ClassFact> facts;
+    with_ledger([&](Ledger& ledger) { facts = ledger.class_facts(); });
+    for (const ClassFact& fact : facts)
+        for (NodeClassConf& line : conf.classes) {
+            if (!line.spec.rented || line.spec.name != fact.class_name) continue;
+            if (!fact.offer.empty()) {
+                line.spec.price_micro_h = fact.price_micro_h;
+                line.spec.interruptions_ppm_h = fact.interruptions_ppm_h;
+            }
+            if (fact.boot_s > 0) line.spec.boot_s = fact.boot_s;
+        }
+    return conf;
+}
+
 slurm::Knowledge Keeper::knowledge(Seconds now) {
     slurm::Knowledge known;
     std::time_t clock = now;

@@ -20,6 +20,8 @@ class Keeper {
     Keeper(std::string path, Conditions& conditions) : path_(std::move(path)), conditions_(conditions) {}
 
     // Leases, blocks, rent and the ends of the local day and month as of now; the shapes as asked.
+    // squall.conf with what squall-cloudd has learned in place of its estimates.
+    Conf with_facts(Conf conf);
     slurm::Knowledge knowledge(Seconds now);
 
     // Keeps the shape as asked, in the ledger and in memory. Every cycle for every job; known ones cost nothing.

@@ -47,7 +47,7 @@ std::string money(Micro micro, const Conf& conf) {
 
 slurm::Reading read_now(const slurm::Cluster& cluster, const Conf& conf, Keeper& keeper) {
     Seconds now = clock_now();
-    return slurm::read_cluster(cluster, conf, keeper.knowledge(now), now, utc_offset(now));
+    return slurm::read_cluster(cluster, keeper.with_facts(conf), keeper.knowledge(now), now, utc_offset(now));
 }
 
 Loop::Loop(Conf conf, slurm::Client& client, Daemon& daemon)

@@ -19,7 +19,10 @@ struct FakeCloud {
     std::map<std::string, std::string> by_token;
     std::deque<Error> launch_errors;  // one a call; an error that is none works
     bool lose_answer = false, list_fails = false, terminate_fails = false, boots = true;
+    std::map<std::string, Error> errors_of;  // by Driver.Type, always
+    std::string console;
     int launches = 0, terminates = 0;
+    std::vector<std::string> launched_types;
     std::size_t alive() const {
         std::size_t count = 0;
         for (const auto& [id, one] : instances) count += one.state != InstanceState::gone;
@@ -32,8 +35,13 @@ class FakeDriver : public Driver {
     explicit FakeDriver(FakeCloud& cloud) : cloud_(cloud) {}
     std::string name() const override { return "fake"; }
     Seconds list_every_s(bool) const override { return 1; }
+    std::string family(const Options& options) const override { return option_text(options, "Family", ""); }
+    std::string console(const std::string&) override { return cloud_.console; }
     LaunchResult launch(const LaunchSpec& spec) override {
         cloud_.launches++;
+        std::string type = option_text(spec.options, "Type", "");
+        cloud_.launched_types.push_back(type);
+        if (auto at = cloud_.errors_of.find(type); at != cloud_.errors_of.end()) return {at->second, {}};
         if (!cloud_.launch_errors.empty()) {
             Error error = cloud_.launch_errors.front();
             cloud_.launch_errors.pop_front();
@@ -170,7 +178,10 @@ class Rig {
     // As after kill -9: only the ledger, the cloud and Slurm remember.
     void restart() {
         machine = std::make_unique<LeaseMachine>(
-            LeaseMachine::Tools{ledger, slurm, [this] { changes++; }, [] { return false; }, 30}, fleet());
+            LeaseMachine::Tools{
+                ledger, slurm, [this] { changes++; }, [] { return false; }, 30,
+                [this](const std::string& kind, const std::string& text) { alerts.push_back(kind + ": " + text); }},
+            fleet());
     }
     Fleet fleet() {
         return Fleet(conf, [this](const std::string& name, const Options&, const DriverContext&, std::string* error) {
@@ -207,6 +218,7 @@ class Rig {
     std::unique_ptr<LeaseMachine> machine;
     Seconds now = 1800000000;
     int changes = 0;
+    std::vector<std::string> alerts;
 };
 
 }  // namespace squall::cloud

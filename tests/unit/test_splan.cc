@@ -2,6 +2,7 @@
 // Columns, formats and reports on hand-made views.
 #include "src/splan/json.h"
 #include "src/splan/report.h"
+#include "src/splan/spend.h"
 #include "src/splan/table.h"
 #include "tests/unit/suite.h"
 
@@ -107,8 +108,51 @@ START_TEST(every_column_has_its_own_name_letter_and_help) {
 }
 END_TEST
 
+START_TEST(rent_is_split_by_account_job_and_offer_and_forecast_to_the_months_end) {
+    setenv("TZ", "UTC", 1);
+    tzset();
+    View view = sample();
+    view.now = 1772366400;  // 2026-03-01 12:00: a month and a day are twelve hours old
+    view.account_of = {{7, "physics"}, {8, "biology"}};
+    Lease done;
+    done.state = LeaseState::closed;
+    done.node = "c1", done.offer = "spot", done.class_name = "cloud", done.job_ids = "7,8";
+    done.price_micro_h = 2000000;
+    done.launched_at = view.now - 36 * kHour;  // from the month before to an hour ago
+    done.ready_at = done.launched_at + 100;
+    done.released_at = done.closed_at = view.now - kHour;
+    done.cost = done.rent_until(done.released_at);
+    Lease open = done;
+    open.state = LeaseState::ready;
+    open.node = "c2", open.offer = "steady,\"x\"", open.job_ids = "7", open.cost = 0;
+    open.released_at = open.closed_at = 0;
+    open.launched_at = view.now - 2 * kHour;
+    open.planned_end = view.now + 3 * kHour;
+    view.leases = {done, open};
+    Spend spend = make_spend(view);
+    ck_assert_int_eq(spend.rent_today, (11 + 2) * 2000000);
+    ck_assert_int_eq(spend.rent_month, (11 + 2) * 2000000);
+    ck_assert_int_eq(spend.per_hour, 2000000);
+    ck_assert_int_eq(spend.forecast_month, (11 + 2 + 3) * 2000000);
+    ASSERT_TEXT(spend_csv(spend),
+                "by,name,today,month,total,leases,node_hours\n"
+                "account,biology,11.000000,11.000000,35.000000,1,17.500\n"
+                "account,physics,15.000000,15.000000,39.000000,2,19.500\n"
+                "job,7,15.000000,15.000000,39.000000,2,19.500\n"
+                "job,8,11.000000,11.000000,35.000000,1,17.500\n"
+                "offer,spot,22.000000,22.000000,70.000000,1,35.000\n"
+                "offer,\"steady,\"\"x\"\"\",4.000000,4.000000,4.000000,1,2.000\n");
+    std::string text = spend_text(view, spend);
+    ASSERT_HAS(text, "rent today 26.00 EUR");
+    ASSERT_HAS(text, "forecast 32.00 EUR");
+    ASSERT_HAS(text, "physics");
+}
+END_TEST
+
 int main() {
-    return squall::run_suite("splan", {columns_are_chosen_by_name_and_by_letter, names_cannot_steer_the_terminal,
-                                       late_jobs_say_so, wide_tables_are_cut_to_the_terminal,
-                                       reports_count_what_happened, every_column_has_its_own_name_letter_and_help});
+    return squall::run_suite(
+        "splan", {columns_are_chosen_by_name_and_by_letter, names_cannot_steer_the_terminal, late_jobs_say_so,
+                  wide_tables_are_cut_to_the_terminal, reports_count_what_happened,
+                  rent_is_split_by_account_job_and_offer_and_forecast_to_the_months_end,
+                  every_column_has_its_own_name_letter_and_help});
 }
