@@ -73,6 +73,8 @@ struct Conf {
     Seconds park_s = 300;          // ParkTime: a new job's begin time is now + this until it is planned
     bool backfill = true;          // Backfill: chain sched/backfill
     bool dry_run = false;          // DryRun
+    int quantile_pct = 0;          // RuntimeQuantile: 50 … 90; 0 = auto
+    Seconds aging_s = kDay;        // AgingTime, 0 = off
     int scaling_pct = 90;          // ScalingEfficiency: speed-up kept per doubling when --runtime says nothing
     Micro budget_day_micro = 0;    // BudgetDay, 0 = none
     Micro budget_month_micro = 0;  // BudgetMonth

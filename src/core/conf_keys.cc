@@ -76,6 +76,11 @@ std::string set_log_level(int& to, const std::string& value) {
     return set_int(to, value, 1, 4).empty() ? "" : "error, warning, info or debug";
 }
 
+std::string set_quantile(Conf& c, const std::string& value) {
+    if (strcasecmp(value.c_str(), "auto") == 0) return c.quantile_pct = 0, "";
+    return set_int(c.quantile_pct, value, 50, 90).empty() ? "" : "auto, or a percentage from 50 to 90";
+}
+
 template <typename Use>
 bool each_part(const std::string& text, Use use) {
     std::size_t from = 0;
@@ -174,6 +179,8 @@ const std::vector<ConfKey<Conf>>& global_keys() {
         {"ParkTime", [](Conf& c, const std::string& v) { return set_time(c.park_s, v, 5, kDay); }},
         {"Backfill", [](Conf& c, const std::string& v) { return set_flag(c.backfill, v); }},
         {"DryRun", [](Conf& c, const std::string& v) { return set_flag(c.dry_run, v); }},
+        {"RuntimeQuantile", set_quantile},
+        {"AgingTime", [](Conf& c, const std::string& v) { return set_time(c.aging_s, v, 0, 365 * kDay); }},
         {"ScalingEfficiency", [](Conf& c, const std::string& v) { return set_int(c.scaling_pct, v, 50, 100); }},
         {"BudgetDay", [](Conf& c, const std::string& v) { return set_amount(c.budget_day_micro, v); }},
         {"BudgetMonth", [](Conf& c, const std::string& v) { return set_amount(c.budget_month_micro, v); }},

@@ -85,8 +85,8 @@ struct Config {
     int shards = 0;
     int cpus = 0;                    // per node
     std::int64_t mem_mb = 0;         // per node
-    Seconds run_s = 0;               // full run, mean
-    Seconds run_high_s = 0;          // full run, high quantile (>= run_s)
+    Seconds run_s = 0;               // full run, mean; hedge() raises it to the quantile to plan with
+    Seconds run_high_s = 0;          // full run, 90 % quantile (>= run_s)
 };
 
 // What a configuration takes, in GPUs of its class, a share of one counted as such.

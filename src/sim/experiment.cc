@@ -12,9 +12,13 @@ namespace squall::sim {
 namespace {
 
 using Run = ExperimentTable (*)(const ExperimentOptions&);
-constexpr std::pair<const char*, Run> kExperiments[] = {
-    {"csv3", experiment_csv3},           {"e1", experiment_e1},      {"e2", experiment_e2}, {"e3", experiment_e3},
-    {"deadlines", experiment_deadlines}, {"burst", experiment_burst}};
+constexpr std::pair<const char*, Run> kExperiments[] = {{"csv3", experiment_csv3},
+                                                        {"e1", experiment_e1},
+                                                        {"e2", experiment_e2},
+                                                        {"e3", experiment_e3},
+                                                        {"quantile", experiment_quantile},
+                                                        {"deadlines", experiment_deadlines},
+                                                        {"burst", experiment_burst}};
 
 std::size_t width(const std::string& text) {  // characters, not bytes
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

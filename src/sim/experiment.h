@@ -33,6 +33,7 @@ struct ExperimentTable {
 ExperimentTable experiment_e1(const ExperimentOptions& options);
 ExperimentTable experiment_e2(const ExperimentOptions& options);
 ExperimentTable experiment_e3(const ExperimentOptions& options);
+ExperimentTable experiment_quantile(const ExperimentOptions& options);
 ExperimentTable experiment_csv3(const ExperimentOptions& options);
 ExperimentTable experiment_deadlines(const ExperimentOptions& options);
 ExperimentTable experiment_burst(const ExperimentOptions& options);

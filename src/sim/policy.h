@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/core/hedge.h"
 #include "src/core/planner.h"
 #include "src/sim/control.h"
 #include "src/sim/policies/elastic.h"
@@ -14,6 +15,7 @@ namespace squall::sim {
 
 struct PolicyOptions {
     PlanOptions plan;          // squall: work and time of one decision
+    HedgeOptions hedge;        // squall: what it plans with where run times are not known
     double decision_s = 0.2;   // squall: wall clock of one decision
     double wait_limits = 0.5;  // wait-then-burst: waits this many of its run times at most
     Seconds quantum_s = 1800;  // las: how often it looks again

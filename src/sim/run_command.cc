@@ -109,6 +109,10 @@ std::function<int()> declare_run(CLI::App& app) {
     sub->add_option("--wait", options->policy.wait_limits, "wait-then-burst: run times a job waits for local nodes")
         ->check(CLI::Range(0.0, 1e6))
         ->capture_default_str();
+    sub->add_option("--quantile", options->policy.hedge.quantile_pct,
+                    "squall: quantile to plan run times with; 0: by what lateness and GPUs cost")
+        ->check(CLI::IsMember({0, 50, 60, 70, 80, 90}))
+        ->capture_default_str();
     sub->add_option("--plays", options->policy.elastic.plays, "squall: futures tried for one decision on elastic jobs")
         ->check(CLI::Range(10, 100000000))
         ->capture_default_str();

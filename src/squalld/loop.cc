@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "src/core/check.h"
+#include "src/core/hedge.h"
 #include "src/core/planner.h"
 #include "src/squalld/fingerprint.h"
 #include "src/squalld/outcome.h"
@@ -45,9 +46,21 @@ std::string money(Micro micro, const Conf& conf) {
 
 }  // namespace
 
+// What a job without a weight counts for once it is old.
+static Micro least_late_cost(const Conf& conf) {
+    Micro least = 0;
+    for (const auto& partition : conf.partitions)
+        if (partition.late_micro_h > 0 && (least == 0 || partition.late_micro_h < least))
+            least = partition.late_micro_h;
+    return least > 0 ? least : 1000000;
+}
+
 slurm::Reading read_now(const slurm::Cluster& cluster, const Conf& conf, Keeper& keeper) {
     Seconds now = clock_now();
-    return slurm::read_cluster(cluster, keeper.with_facts(conf), keeper.knowledge(now), now, utc_offset(now));
+    slurm::Reading reading =
+        slurm::read_cluster(cluster, keeper.with_facts(conf), keeper.knowledge(now), now, utc_offset(now));
+    hedge(reading.snapshot, {conf.quantile_pct, conf.aging_s, least_late_cost(conf)});
+    return reading;
 }
 
 Loop::Loop(Conf conf, slurm::Client& client, Daemon& daemon)

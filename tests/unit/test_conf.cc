@@ -27,6 +27,17 @@ std::string only_error(const std::string& text) {
 
 }  // namespace
 
+START_TEST(quantile_and_aging) {
+    auto conf = read_text("RuntimeQuantile=80\nAgingTime=2h\n").conf;
+    ck_assert_int_eq(conf.quantile_pct, 80);
+    ck_assert_int_eq(conf.aging_s, 2 * kHour);
+    ck_assert_int_eq(read_text("RuntimeQuantile=Auto\n").conf.quantile_pct, 0);
+    ASSERT_HAS(only_error("RuntimeQuantile=95\n"),
+               "squall.conf:1: RuntimeQuantile=95: write auto, or a percentage from 50 to 90");
+    ASSERT_HAS(only_error("AgingTime=-1\n"), "squall.conf:1: AgingTime=-1");
+}
+END_TEST
+
 START_TEST(example_is_valid) {
     auto result = read_conf(SOURCE_DIR "/conf/squall.conf.example");
     ASSERT_TEXT(result.errors.empty() ? "" : result.errors.front(), "");
@@ -226,8 +237,8 @@ END_TEST
 
 int main() {
     return squall::run_suite(
-        "conf",
-        {example_is_valid, every_key_is_in_the_man_page, errors_name_file_line_key_and_value, only_text_files_are_read,
-         lines_go_on_and_files_include, doubtful_settings_are_warned_of, node_classes_are_checked, slurm_style_is_read,
-         any_bytes_are_survived, hostlists_expand_and_compress, amounts_and_durations_are_exact});
+        "conf", {example_is_valid, quantile_and_aging, every_key_is_in_the_man_page,
+                 errors_name_file_line_key_and_value, only_text_files_are_read, lines_go_on_and_files_include,
+                 doubtful_settings_are_warned_of, node_classes_are_checked, slurm_style_is_read, any_bytes_are_survived,
+                 hostlists_expand_and_compress, amounts_and_durations_are_exact});
 }

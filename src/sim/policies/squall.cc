@@ -15,7 +15,8 @@ constexpr int kMostJobs = 1000;  // planned at once; later ones wait their turn
 
 class Squall : public Policy {
   public:
-    explicit Squall(const PolicyOptions& options) : plan_options_(options.plan), elastic_(options.elastic) {
+    explicit Squall(const PolicyOptions& options)
+        : plan_options_(options.plan), hedge_(options.hedge), elastic_(options.elastic) {
         plan_options_.time_ms = static_cast<std::int64_t>(options.decision_s * 1000);
     }
 
@@ -23,6 +24,7 @@ class Squall : public Policy {
         if (ElasticDecision::suits(control)) return elastic_.decide(control);
         if (control.waiting().empty()) return;
         auto moment = snapshot_of(control, kMostJobs);
+        hedge(moment.snapshot, hedge_);
         last_ = make_plan(moment.snapshot, plan_options_, last_.placements.empty() ? nullptr : &last_);
         for (const auto& p : last_.placements) {
             int j = moment.jobs[p.job];
@@ -48,6 +50,7 @@ class Squall : public Policy {
     }
 
     PlanOptions plan_options_;
+    HedgeOptions hedge_;
     ElasticDecision elastic_;
     Plan last_;
 };
